@@ -1,0 +1,216 @@
+package trace
+
+import "time"
+
+// Schema is the version of the trace format that this package reads and writes.
+const Schema = 1
+
+// Header opens a trace.
+type Header struct {
+	Schema int `json:"schema"`
+	// Scenario is the scenario's name.
+	Scenario string `json:"scenario"`
+	// World that made the trace: virtual.
+	World string `json:"world"`
+	// Velero is the release under test, without a "v": 1.18.3.
+	Velero string `json:"velero"`
+	// Build identifies the world's executable.
+	Build string `json:"build,omitempty"`
+	Seed  int64  `json:"seed"`
+	// Scale is trace time per second of the scenario's time: 1 in virtual time.
+	Scale float64 `json:"scale"`
+}
+
+// Time is an instant of a trace, counted from its start, written as a Go duration ("4h0m10s").
+type Time time.Duration
+
+// Event is one thing that happened. Body is what: exactly one of its fields is set.
+type Event struct {
+	// Seq counts from 1.
+	Seq int  `json:"seq"`
+	At  Time `json:"at"`
+	// Incarnation of the server, from 1; 0: not the server's doing.
+	Incarnation int `json:"incarnation,omitempty"`
+	// Object is the object that the event is about, kind/name: backup/backup-1. Empty for events about none.
+	Object string `json:"object,omitempty"`
+	Body
+}
+
+// Body is what happened: exactly one field is set.
+type Body struct {
+	Created   *Created   `json:"created,omitempty"`
+	Phase     *Phase     `json:"phase,omitempty"`
+	Write     *Write     `json:"write,omitempty"`
+	Call      *Call      `json:"call,omitempty"`
+	Return    *Return    `json:"return,omitempty"`
+	Store     *Store     `json:"store,omitempty"`
+	Fault     *Fault     `json:"fault,omitempty"`
+	Process   *Process   `json:"process,omitempty"`
+	Reconcile *Reconcile `json:"reconcile,omitempty"`
+	Rest      *Rest      `json:"rest,omitempty"`
+}
+
+// Created: the user created the object.
+type Created struct {
+	// ItemOperationTimeout of its spec.
+	ItemOperationTimeout Time `json:"itemOperationTimeout,omitempty"`
+	// Backup that a restore restores.
+	Backup string `json:"backup,omitempty"`
+}
+
+// Phase: a write changed the object's phase. From is empty for the first one.
+type Phase struct {
+	From string `json:"from,omitempty"`
+	To   string `json:"to"`
+}
+
+// Write is a write that reached the API server, whether it changed anything or not.
+type Write struct {
+	// Client that wrote: a controller's name, "startup", or "user".
+	Client string `json:"client"`
+	// Verb is create, update, patch or delete.
+	Verb string `json:"verb"`
+	// Resource and Name of what was written: backups velero/backup-1.
+	Resource string `json:"resource"`
+	Name     string `json:"name"`
+	// Change is the patch, as JSON; empty for the other verbs.
+	Change string `json:"change,omitempty"`
+	// ResourceVersion that the write made.
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	// Error that the API server answered; empty: it succeeded.
+	Error string `json:"error,omitempty"`
+}
+
+// Call: Velero called a plugin's method.
+type Call struct {
+	// ID pairs the call with its Return; unique within the trace.
+	ID     int    `json:"id"`
+	Plugin string `json:"plugin"`
+	// Method is Execute, Progress or Cancel.
+	Method string `json:"method"`
+	// Controller that called.
+	Controller string `json:"controller,omitempty"`
+	// Item that Execute was called for, resource/namespace/name.
+	Item string `json:"item,omitempty"`
+	// Operation that Progress or Cancel was called for.
+	Operation string `json:"operation,omitempty"`
+	// Phase of the object when it was called, as the plugin was told.
+	Phase string `json:"phase,omitempty"`
+}
+
+// Return: a call has returned to Velero.
+type Return struct {
+	ID int `json:"id"`
+	// Operation that Execute started.
+	Operation string `json:"operation,omitempty"`
+	// Progress that Progress reported.
+	Progress *Progress `json:"progress,omitempty"`
+	// Error that the call returned. Panic: the plugin panicked, and Velero's plugin framework made an error of it.
+	Error string `json:"error,omitempty"`
+	Panic bool   `json:"panic,omitempty"`
+}
+
+// Progress is what a plugin reported of an operation.
+type Progress struct {
+	Done        int64  `json:"done"`
+	Of          int64  `json:"of,omitempty"`
+	Units       string `json:"units,omitempty"`
+	Description string `json:"description,omitempty"`
+	Completed   bool   `json:"completed,omitempty"`
+	Error       string `json:"error,omitempty"`
+	// Started and Updated as the plugin reported them.
+	Started Time `json:"started,omitempty"`
+	Updated Time `json:"updated,omitempty"`
+}
+
+// Store is an access to the object store.
+type Store struct {
+	// Verb is put, get, exists, list or delete.
+	Verb string `json:"verb"`
+	// Key is bucket/key.
+	Key string `json:"key"`
+	// Controller that made it.
+	Controller string `json:"controller,omitempty"`
+	Size       int    `json:"size,omitempty"`
+	Error      string `json:"error,omitempty"`
+}
+
+// Fault: a fault of the scenario struck.
+type Fault struct {
+	ID string `json:"id"`
+	// What it did, in words.
+	What string `json:"what"`
+}
+
+// Process: a process started or ended.
+type Process struct {
+	// Name is "server" or a plugin's name.
+	Name string `json:"name"`
+	// State is started, stopped or killed.
+	State string `json:"state"`
+}
+
+// Reconcile: a reconcile returned an error, or panicked.
+type Reconcile struct {
+	Controller string `json:"controller"`
+	Error      string `json:"error"`
+	Panic      bool   `json:"panic,omitempty"`
+}
+
+// Rest is the state of an object when the run has ended, as one of its two copies has it.
+type Rest struct {
+	// Copy is "api" (the custom resource) or "store" (velero-backup.json).
+	Copy  string `json:"copy"`
+	Phase string `json:"phase"`
+	// Errors and Warnings of the status.
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	// Attempted, Completed and Failed item operations of the status.
+	Attempted int  `json:"attempted"`
+	Completed int  `json:"completed"`
+	Failed    int  `json:"failed"`
+	Ended     bool `json:"ended"` // it has a completionTimestamp
+	// Operations as the object store has them (Copy "store" only).
+	Operations []Operation `json:"operations,omitempty"`
+}
+
+// Operation is an item operation as the object store has it.
+type Operation struct {
+	ID     string `json:"id"`
+	Plugin string `json:"plugin"`
+	Item   string `json:"item"`
+	// Phase is New, InProgress, Completed or Failed.
+	Phase string `json:"phase"`
+	Error string `json:"error,omitempty"`
+}
+
+// End closes a trace. A trace without one was cut off.
+type End struct {
+	// Reason is why the run ended.
+	Reason string `json:"reason"`
+	// At is the trace time when it ended.
+	At Time `json:"at"`
+	// Detail explains a reason other than settled and bound: a panic's stack, what is stuck.
+	Detail string `json:"detail,omitempty"`
+}
+
+// The reasons for a run to end.
+const (
+	// Settled: every object is in a final phase, and two polls later nothing has changed.
+	Settled = "settled"
+	// Bound: the run has reached its bound in trace time.
+	Bound = "bound"
+	// Stalled: trace time stood still, so that the world had to be killed.
+	Stalled = "stalled"
+	// Panicked: the server, or the world that holds it, panicked.
+	Panicked = "panicked"
+	// Environment: the world itself failed, or was interrupted; the run says nothing about Velero.
+	Environment = "environment"
+)
+
+// Trace is a whole run.
+type Trace struct {
+	Header Header
+	Events []Event
+	End    End
+}

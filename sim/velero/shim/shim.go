@@ -1,0 +1,25 @@
+// Package simshim opens what Velero keeps to itself and the simulation cannot do without. Its import path lies under
+// github.com/vmware-tanzu/velero/, so that Go's rule for internal packages admits it.
+package simshim
+
+import (
+	"context"
+	_ "unsafe" // for go:linkname
+
+	"github.com/sirupsen/logrus"
+	"github.com/vmware-tanzu/velero/internal/hook"
+	_ "github.com/vmware-tanzu/velero/pkg/cmd/server" // holds MarkInProgressCRsFailed
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// MultiHookTracker is what the restorer and the restore finalizer share.
+type MultiHookTracker = hook.MultiHookTracker
+
+// NewMultiHookTracker returns an empty tracker.
+func NewMultiHookTracker() *MultiHookTracker { return hook.NewMultiHookTracker() }
+
+// MarkInProgressCRsFailed is what the server does at its start, before its controllers run: every backup and restore that
+// is InProgress becomes Failed (pkg/cmd/server/server.go).
+//
+//go:linkname MarkInProgressCRsFailed github.com/vmware-tanzu/velero/pkg/cmd/server.markInProgressCRsFailed
+func MarkInProgressCRsFailed(ctx context.Context, c client.Client, namespace string, log logrus.FieldLogger)

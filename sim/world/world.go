@@ -1,0 +1,40 @@
+package world
+
+import (
+	"context"
+
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// Schema is the version of the protocol between the CLI and a world's executable.
+const Schema = 1
+
+// Info says what a world is.
+type Info struct {
+	// World is its name: virtual.
+	World string `json:"world"`
+	// Velero is the release that it serves, without a "v".
+	Velero string `json:"velero"`
+	// Build identifies the executable.
+	Build string `json:"build"`
+	// Capabilities that a scenario may ask for: "backup", "restore", "kill", ….
+	Capabilities []string `json:"capabilities,omitempty"`
+}
+
+// Job is one run of a scenario.
+type Job struct {
+	ID       int                `json:"id"`
+	Scenario *scenario.Scenario `json:"scenario"`
+	Seed     int64              `json:"seed"`
+	// Bound is the trace time at which the run ends whatever has happened.
+	Bound trace.Time `json:"bound"`
+}
+
+// World runs scenarios.
+type World interface {
+	Info() Info
+	// Run runs one job and hands over its events in order. The error is the sink's, or says why there could be no run at
+	// all; whatever happened to Velero is in the End.
+	Run(ctx context.Context, job Job, sink func(trace.Event) error) (trace.End, error)
+}
