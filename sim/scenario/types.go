@@ -149,7 +149,7 @@ type Fault struct {
 type Point struct {
 	// Phase: Object was just written with this phase, and the writer has not seen the reply.
 	Phase string `json:"phase,omitempty"`
-	// Object is backup/NAME or restore/NAME. Default: the restore if the scenario has one, else the backup.
+	// Object, with Phase, is backup/NAME or restore/NAME. Default: the restore if the scenario has one, else the backup.
 	Object string `json:"object,omitempty"`
 	// Call: a plugin's method is called.
 	Call *Call `json:"call,omitempty"`

@@ -31,9 +31,19 @@ type Job struct {
 	Bound trace.Time `json:"bound"`
 }
 
+// Position is how far a running job is. It changes for as long as the job makes progress.
+type Position struct {
+	At trace.Time `json:"at"`
+	// Steps that the world has taken, whatever it counts as one.
+	Steps int64 `json:"steps"`
+}
+
 // World runs scenarios.
 type World interface {
 	Info() Info
+	// Position of the job that Run runs, or ran last. It is asked from outside, as the clock inside the job may be a virtual
+	// one that stands still: safe from any goroutine, and it never waits.
+	Position() Position
 	// Run runs one job and hands over its events in order. The error is the sink's, or says why there could be no run at
 	// all; whatever happened to Velero is in the End.
 	Run(ctx context.Context, job Job, sink func(trace.Event) error) (trace.End, error)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/vmware-tanzu/velero/internal/hook"
+	"github.com/vmware-tanzu/velero/internal/storage"
 	_ "github.com/vmware-tanzu/velero/pkg/cmd/server" // holds MarkInProgressCRsFailed
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -18,8 +19,16 @@ type MultiHookTracker = hook.MultiHookTracker
 // NewMultiHookTracker returns an empty tracker.
 func NewMultiHookTracker() *MultiHookTracker { return hook.NewMultiHookTracker() }
 
+// DefaultBackupLocationInfo is what the backup storage location controller is told of the server's flags.
+type DefaultBackupLocationInfo = storage.DefaultBackupLocationInfo
+
 // MarkInProgressCRsFailed is what the server does at its start, before its controllers run: every backup and restore that
 // is InProgress becomes Failed (pkg/cmd/server/server.go).
 //
 //go:linkname MarkInProgressCRsFailed github.com/vmware-tanzu/velero/pkg/cmd/server.markInProgressCRsFailed
 func MarkInProgressCRsFailed(ctx context.Context, c client.Client, namespace string, log logrus.FieldLogger)
+
+// SetDefaultBackupLocation is what the server does next: it marks the location that its flags name as the default one.
+//
+//go:linkname SetDefaultBackupLocation github.com/vmware-tanzu/velero/pkg/cmd/server.setDefaultBackupLocation
+func SetDefaultBackupLocation(ctx context.Context, c client.Client, namespace, location string, log logrus.FieldLogger) error

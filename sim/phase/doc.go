@@ -1,0 +1,121 @@
+// Package phase is the specification of Velero's backups and restores: which phases there are, what moves an object from
+// one to the next, and what is always true on the way. It is a pure state machine: no I/O, no clock, and it imports the
+// standard library alone. Everything else that says how a run may go is projected from it: the legal changes of phase, the
+// predictions and the exploration of the model, the invariants, the list of deviations.
+//
+// The smallest use walks an object by what happens to it:
+//
+//	rules := phase.Demanded()
+//	state := phase.Initial(phase.Restore)
+//	state, _ = rules.Step(state, phase.Validated)
+//	fmt.Println(state.Phase) // InProgress
+//
+// Step takes the [State] of one object, with what the server holds about it, and one [Input]: something that a controller
+// observes or does, or that the environment or the user does. It returns the next state and the [Effects] outside the
+// server's memory. Time is not part of it: that an operation has timed out is an input.
+//
+// Files and functions below are those of Velero 1.18.3; names without a folder are in pkg/controller.
+//
+// # Phases
+//
+// A backup is New until it gets into the queue (Queued), and ReadyToStart when its turn has come. A valid one goes
+// InProgress: items are backed up, their actions called, and those actions may start operations that go on for long. At the
+// end of InProgress comes a first pass over the operations. If one still runs, the backup waits
+// (WaitingForPluginOperations), and a pass every 10 seconds asks each running operation for its progress. When none runs any
+// more the backup is Finalizing: items that operations changed are backed up again. Then it is Completed. From the first
+// error on, Waiting… and Finalizing bear the suffix PartiallyFailed, and the end is PartiallyFailed. A restore goes the same
+// way without the queue.
+//
+// FailedValidation, Completed, PartiallyFailed, Failed and Deleting are final. A Deleting backup leaves its phase only by
+// being removed. Deletion is refused for a backup that the tracker has in progress or post progress; since the tracker is
+// empty after a restart, a waiting or finalizing backup can be deleted then. [Tracking] tells the sets apart.
+//
+// # Edges of a backup
+//
+//	New → Queued                                                            backup_queue_controller.go: Reconcile
+//	Queued → ReadyToStart                                                   backup_queue_controller.go: Reconcile
+//	ReadyToStart → Queued (demanded)                                        no release
+//	ReadyToStart → InProgress                                               backup_controller.go: Reconcile
+//	ReadyToStart → FailedValidation                                         backup_controller.go: Reconcile
+//	InProgress → WaitingForPluginOperations                                 backup_controller.go: runBackup
+//	InProgress → WaitingForPluginOperationsPartiallyFailed                  backup_controller.go: runBackup
+//	InProgress → Finalizing                                                 backup_controller.go: runBackup
+//	InProgress → FinalizingPartiallyFailed                                  backup_controller.go: runBackup
+//	InProgress → Failed                                                     backup_controller.go: Reconcile, runBackup; pkg/cmd/server/server.go: markInProgressBackupsFailed
+//	WaitingForPluginOperations → WaitingForPluginOperationsPartiallyFailed  backup_operations_controller.go: Reconcile
+//	WaitingForPluginOperations → Finalizing                                 backup_operations_controller.go: Reconcile
+//	WaitingForPluginOperations → FinalizingPartiallyFailed                  backup_operations_controller.go: Reconcile
+//	WaitingForPluginOperations → PartiallyFailed                            backup_operations_controller.go: Reconcile
+//	WaitingForPluginOperationsPartiallyFailed → FinalizingPartiallyFailed   backup_operations_controller.go: Reconcile
+//	WaitingForPluginOperationsPartiallyFailed → PartiallyFailed             backup_operations_controller.go: Reconcile
+//	Finalizing → Completed                                                  backup_finalizer_controller.go: Reconcile
+//	FinalizingPartiallyFailed → PartiallyFailed                             backup_finalizer_controller.go: Reconcile
+//	any phase but InProgress and Deleting → Deleting                        backup_deletion_controller.go: Reconcile
+//
+// The direct way from Waiting… to PartiallyFailed is taken when the storage location is missing, cannot be read or is
+// read-only: nothing is finalized, Cancel is not called, there is no completionTimestamp, and the tracker keeps the backup.
+//
+// # Edges of a restore
+//
+//	New → InProgress                                                        restore_controller.go: Reconcile
+//	New → FailedValidation                                                  restore_controller.go: Reconcile
+//	InProgress → WaitingForPluginOperations                                 restore_controller.go: runValidatedRestore
+//	InProgress → WaitingForPluginOperationsPartiallyFailed                  restore_controller.go: runValidatedRestore
+//	InProgress → Finalizing                                                 restore_controller.go: runValidatedRestore
+//	InProgress → FinalizingPartiallyFailed                                  restore_controller.go: runValidatedRestore
+//	InProgress → Failed                                                     restore_controller.go: Reconcile; pkg/cmd/server/server.go: markInProgressRestoresFailed
+//	WaitingForPluginOperations → WaitingForPluginOperationsPartiallyFailed  restore_operations_controller.go: Reconcile
+//	WaitingForPluginOperations → Finalizing                                 restore_operations_controller.go: Reconcile
+//	WaitingForPluginOperations → FinalizingPartiallyFailed                  restore_operations_controller.go: Reconcile
+//	WaitingForPluginOperationsPartiallyFailed → FinalizingPartiallyFailed   restore_operations_controller.go: Reconcile
+//	Finalizing → Completed                                                  restore_finalizer_controller.go: finishProcessing
+//	Finalizing → PartiallyFailed                                            restore_finalizer_controller.go: finishProcessing
+//	FinalizingPartiallyFailed → PartiallyFailed                             restore_finalizer_controller.go: finishProcessing
+//
+// When the backup or its location cannot be looked up, a waiting restore is FinalizingPartiallyFailed at once, with its
+// operations still running: they are abandoned, and the counts do not add up in the end.
+//
+// # Passes
+//
+// A pass asks every running operation. A report of success or failure, an error, or a timeout (Cancel is called, and the
+// operation counts as failed whatever Cancel returns) ends an operation in the server's memory. The end of the pass writes:
+// errors and the last operation's end go to the object store and the object; a success beside operations that still run
+// goes to the object's counts alone. So a server that dies forgets that success ([State].UnsavedCompleted), and the next
+// server polls the operation again.
+//
+// # Restart
+//
+// A server that starts marks what is InProgress as Failed (pkg/cmd/server/server.go: markInProgressCRsFailed), without
+// calling Cancel. Waiting and finalizing objects are taken up again, New and Queued ones too.
+//
+// # Readings
+//
+// A reading is a value of [Rules]. [Demanded] says what users need. [ForRelease] says what a release does. They differ in
+// the rules that [All] lists, and nowhere else:
+//
+//   - plugin-call-without-deadline (velero#2922, velero#4863). Demanded, as proposed by velosim: every plugin call is given
+//     up after [CallDeadline], and its operation fails. v1.18: no call has a deadline, and an object whose call hangs stalls.
+//   - ready-backup-forgotten-by-restart (unreported). Demanded, as proposed by velosim: a backup that is ReadyToStart when the
+//     server starts is started, or queued again. v1.18: only an informer resync, 10 hours or more later, takes it up.
+//   - progress-error-is-final (velero#7356). Demanded, as proposed by velosim: an error of Progress is retried at the
+//     following polls, [ProgressRetries] times in a row, before the operation fails. v1.18: the first error is final. An operation
+//     ID that the plugin does not know looks like any other error, and fails after the retries where they are demanded.
+//
+// [Rules.Stalls] tells the states that no step of the server leaves.
+//
+// # Left out
+//
+// The machine speaks of one object whose writes succeed or are repeated, and takes each of these for one step:
+//
+//   - The upload and the patch at the end of a pass. In 1.18.3 they are two: if the patch fails, or the server dies between
+//     them, the next pass finds operations that have failed but no error, and the object is Completed with failed > 0. No
+//     reading allows that: failed-operation-means-not-completed rejects it.
+//   - The last patch of InProgress, which 1.18.3 gives up after the resource timeout, and start-up, which lists once: both may
+//     leave the object InProgress until the next start (velero#3239, velero#7207).
+//   - ReadyToStart in the object and in the tracker (velero#10519), and two controllers that patch the phase of one object:
+//     Deleting, say, overwritten by a pass that had begun before.
+//   - A missing operations file, which reads as "no operations"; and `velero backup describe --details`, which uploads what is
+//     unsaved.
+//
+// A backup that backup_sync_controller.go finds in the object store is created in its final phase: no edge leads there.
+package phase

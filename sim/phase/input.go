@@ -1,0 +1,157 @@
+package phase
+
+import "fmt"
+
+// Input is one thing that happens to an object: what a controller observes or does, what the environment does to the
+// server and its plugins, or what the user does.
+type Input uint8
+
+// What the server does and observes.
+const (
+	// Enqueued: the queue controller takes a new backup into the queue.
+	Enqueued Input = iota
+	// Dequeued: a queued backup's turn has come.
+	Dequeued
+	// Requeued: a backup that was ready when the server went down goes back into the queue. No release does so.
+	Requeued
+	// Validated: the object is valid, and its run begins.
+	Validated
+	// Rejected: the object is not valid.
+	Rejected
+	// OperationStarted: Execute returned an operation ID.
+	OperationStarted
+	// ExecuteFailed: Execute returned an error, or an item failed otherwise.
+	ExecuteFailed
+	// RunFailed: the run as a whole returned an error, such as a store that cannot be reached.
+	RunFailed
+	// ProgressCompleted: Progress reports that a running operation has completed.
+	ProgressCompleted
+	// ProgressFailed: Progress reports that a running operation has failed.
+	ProgressFailed
+	// ProgressErrored: Progress returned an error, or its plugin could not be started.
+	ProgressErrored
+	// RetriesExhausted: Progress returned an error for one operation ProgressRetries times in a row after the first.
+	RetriesExhausted
+	// OperationTimedOut: an operation still runs after itemOperationTimeout, and Cancel was called.
+	OperationTimedOut
+	// PassEnded: every running operation was asked for its progress, and the outcome is written.
+	PassEnded
+	// LookupFailed: the location could not be read or is read-only (of a restore: it or the backup could not be read) when a
+	// pass was to begin.
+	LookupFailed
+	// FinalizerSucceeded: the finalizer did its work. A backup's finalizer only logs the errors of single items.
+	FinalizerSucceeded
+	// FinalizerFailed: a restore's finalizer met errors.
+	FinalizerFailed
+	// BackupNotFound: a restore's finalizer finds no backup, or no location of it.
+	BackupNotFound
+	// CallTimedOut: the call that hangs has reached CallDeadline. No release has a deadline.
+	CallTimedOut
+
+	serverInputs // those before are the server's
+)
+
+// What the environment and the user do.
+const (
+	// ExecuteHung: a call of Execute does not return.
+	ExecuteHung = serverInputs + iota
+	// ProgressHung: a call of Progress does not return.
+	ProgressHung
+	// CancelHung: an operation timed out, and the call of Cancel does not return.
+	CancelHung
+	// FinalPatchLost: the patch to the final phase does not land, whether the server is killed before it or the API server
+	// refuses it.
+	FinalPatchLost
+	// ServerKilled: the server ends, and all that it only had in memory is gone.
+	ServerKilled
+	// ServerStarted: a server starts.
+	ServerStarted
+	// InformerResynced: the informers hand every object to the controllers again, 10 h or more after the start. Any other
+	// write to the object does the same.
+	InformerResynced
+	// DeletionRequested: the user creates a DeleteBackupRequest, and Velero accepts it.
+	DeletionRequested
+
+	inputs // how many there are
+)
+
+// inputInfo is an input's text and the function of Velero that it stands for.
+type inputInfo struct{ text, source string }
+
+func (i Input) info() inputInfo {
+	switch i {
+	case Enqueued:
+		return inputInfo{"enqueued", "pkg/controller/backup_queue_controller.go: Reconcile"}
+	case Dequeued:
+		return inputInfo{"dequeued", "pkg/controller/backup_queue_controller.go: Reconcile"}
+	case Requeued:
+		return inputInfo{"requeued after a restart", proposed}
+	case Validated:
+		return inputInfo{"validated", "pkg/controller/backup_controller.go: Reconcile; pkg/controller/restore_controller.go: Reconcile"}
+	case Rejected:
+		return inputInfo{"rejected", "pkg/controller/backup_controller.go: Reconcile; pkg/controller/restore_controller.go: Reconcile"}
+	case OperationStarted:
+		return inputInfo{"Execute started an operation", "pkg/backup/item_backupper.go: executeActions; pkg/restore/restore.go: restoreItem"}
+	case ExecuteFailed:
+		return inputInfo{"Execute failed", "pkg/backup/item_backupper.go: executeActions; pkg/restore/restore.go: restoreItem"}
+	case RunFailed:
+		return inputInfo{"the run failed", "pkg/controller/backup_controller.go: runBackup; pkg/controller/restore_controller.go: runValidatedRestore"}
+	case ProgressCompleted:
+		return inputInfo{"Progress reported completion", progressSource}
+	case ProgressFailed:
+		return inputInfo{"Progress reported failure", progressSource}
+	case ProgressErrored:
+		return inputInfo{"Progress returned an error", progressSource}
+	case RetriesExhausted:
+		return inputInfo{"Progress kept returning errors", proposed}
+	case OperationTimedOut:
+		return inputInfo{"an operation timed out", progressSource}
+	case PassEnded:
+		return inputInfo{
+			"a pass over the operations ended",
+			"pkg/controller/backup_controller.go: runBackup; pkg/controller/restore_controller.go: runValidatedRestore; " +
+				"pkg/controller/backup_operations_controller.go: updateBackupAndOperationsJSON; " +
+				"pkg/controller/restore_operations_controller.go: updateRestoreAndOperationsJSON",
+		}
+	case LookupFailed:
+		return inputInfo{"the location or backup could not be looked up", "pkg/controller/backup_operations_controller.go: Reconcile; pkg/controller/restore_operations_controller.go: Reconcile"}
+	case FinalizerSucceeded:
+		return inputInfo{"the finalizer succeeded", "pkg/controller/backup_finalizer_controller.go: Reconcile; pkg/controller/restore_finalizer_controller.go: finishProcessing"}
+	case FinalizerFailed:
+		return inputInfo{"the finalizer met errors", "pkg/controller/restore_finalizer_controller.go: execute"}
+	case BackupNotFound:
+		return inputInfo{"the backup was not found", "pkg/controller/restore_finalizer_controller.go: Reconcile"}
+	case CallTimedOut:
+		return inputInfo{"the hung call was given up", proposed}
+	case ExecuteHung:
+		return inputInfo{"Execute hung", "pkg/plugin/framework/backupitemaction/v2/backup_item_action_client.go: Execute; pkg/plugin/framework/restoreitemaction/v2/restore_item_action_client.go: Execute"}
+	case ProgressHung:
+		return inputInfo{"Progress hung", "pkg/plugin/framework/backupitemaction/v2/backup_item_action_client.go: Progress; pkg/plugin/framework/restoreitemaction/v2/restore_item_action_client.go: Progress"}
+	case CancelHung:
+		return inputInfo{"Cancel hung", "pkg/plugin/framework/backupitemaction/v2/backup_item_action_client.go: Cancel; pkg/plugin/framework/restoreitemaction/v2/restore_item_action_client.go: Cancel"}
+	case FinalPatchLost:
+		return inputInfo{"the patch to the final phase was lost", "pkg/client/retry.go: RetryOnErrorMaxBackOff; pkg/controller/restore_finalizer_controller.go: finishProcessing"}
+	case ServerKilled:
+		return inputInfo{"the server was killed", "the environment"}
+	case ServerStarted:
+		return inputInfo{"the server started", "pkg/cmd/server/server.go: markInProgressCRsFailed"}
+	case InformerResynced:
+		return inputInfo{"the informers resynced", "pkg/controller/backup_controller.go: SetupWithManager"}
+	case DeletionRequested:
+		return inputInfo{"deletion was requested", "pkg/controller/backup_deletion_controller.go: Reconcile"}
+	}
+	return inputInfo{fmt.Sprintf("Input(%d)", uint8(i)), "none"}
+}
+
+const (
+	proposed       = "proposed by velosim"
+	progressSource = "pkg/controller/backup_operations_controller.go: getBackupItemOperationProgress; " +
+		"pkg/controller/restore_operations_controller.go: getRestoreItemOperationProgress"
+)
+
+// String says what happens.
+func (i Input) String() string { return i.info().text }
+
+// Source is where Velero does or meets it, as "file: function" separated by semicolons; "proposed by velosim" for what no
+// release does; or "the environment".
+func (i Input) Source() string { return i.info().source }

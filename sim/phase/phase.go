@@ -1,0 +1,137 @@
+package phase
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kind is the kind of object that moves through the phases.
+type Kind uint8
+
+// The kinds.
+const (
+	Backup Kind = iota
+	Restore
+)
+
+// String returns the kind as traces and scenarios write it: backup, restore.
+func (k Kind) String() string {
+	switch k {
+	case Backup:
+		return "backup"
+	case Restore:
+		return "restore"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Phase is the phase of a backup or restore: status.phase. The zero value is New.
+//
+// Source: pkg/apis/velero/v1/backup_types.go and restore_types.go.
+type Phase uint8
+
+// The phases. Restores have neither Queued, nor ReadyToStart, nor Deleting.
+const (
+	// New is written "New", or left empty.
+	New Phase = iota
+	Queued
+	ReadyToStart
+	FailedValidation
+	InProgress
+	WaitingForPluginOperations
+	WaitingForPluginOperationsPartiallyFailed
+	Finalizing
+	FinalizingPartiallyFailed
+	Completed
+	PartiallyFailed
+	Failed
+	Deleting
+
+	phases // how many there are
+)
+
+// String returns Velero's name of the phase; for New, "New".
+func (p Phase) String() string {
+	switch p {
+	case New:
+		return "New"
+	case Queued:
+		return "Queued"
+	case ReadyToStart:
+		return "ReadyToStart"
+	case FailedValidation:
+		return "FailedValidation"
+	case InProgress:
+		return "InProgress"
+	case WaitingForPluginOperations:
+		return "WaitingForPluginOperations"
+	case WaitingForPluginOperationsPartiallyFailed:
+		return "WaitingForPluginOperationsPartiallyFailed"
+	case Finalizing:
+		return "Finalizing"
+	case FinalizingPartiallyFailed:
+		return "FinalizingPartiallyFailed"
+	case Completed:
+		return "Completed"
+	case PartiallyFailed:
+		return "PartiallyFailed"
+	case Failed:
+		return "Failed"
+	case Deleting:
+		return "Deleting"
+	}
+	return fmt.Sprintf("Phase(%d)", uint8(p))
+}
+
+// Final reports whether no controller takes the object on from here. A Deleting backup leaves its phase only by being
+// removed, and keeps it when the deletion has errors.
+func (p Phase) Final() bool {
+	switch p {
+	case FailedValidation, Completed, PartiallyFailed, Failed, Deleting:
+		return true
+	}
+	return false
+}
+
+// Parse returns the phase that Velero writes as name; the empty name is New. The error for an unknown name suggests the
+// nearest one.
+func Parse(name string) (Phase, error) {
+	if name == "" {
+		return New, nil
+	}
+	nearest, least := New, len(name)
+	for p := range phases {
+		d := distance(strings.ToLower(name), strings.ToLower(p.String()))
+		if name == p.String() {
+			return p, nil
+		}
+		if d < least {
+			nearest, least = p, d
+		}
+	}
+	if least > len(name)/2 {
+		return New, fmt.Errorf("unknown phase %q: use one of Velero's, such as %s or %s", name, Completed, PartiallyFailed)
+	}
+	return New, fmt.Errorf("unknown phase %q: did you mean %s?", name, nearest)
+}
+
+// distance is the Levenshtein distance between a and b in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

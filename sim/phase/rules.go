@@ -1,0 +1,109 @@
+package phase
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// What the demanded reading asks of plugin calls: see the rules plugin-call-without-deadline and progress-error-is-final.
+const (
+	// CallDeadline is how long a call of a plugin may take.
+	CallDeadline = 10 * time.Minute
+	// ProgressRetries is how many further polls, in a row, an operation survives whose Progress returns an error.
+	ProgressRetries = 3
+)
+
+// Rules are a reading of the specification: what the server does where readings differ. Each boolean is a Rule of All,
+// named by what deviates: all of them are false in the demanded reading.
+type Rules struct {
+	// Name of the reading: "demanded", "v1.18".
+	Name string
+
+	PluginCallWithoutDeadline     bool
+	ReadyBackupForgottenByRestart bool
+	ProgressErrorIsFinal          bool
+}
+
+// Rule is a rule in which a release deviates from what is demanded.
+type Rule struct {
+	// Name in kebab case, as scenarios give it.
+	Name string
+	// Statement is what is demanded.
+	Statement string
+	// Deviation is what the releases do instead.
+	Deviation string
+	// Source of the demand ("documented", with the section, or "proposed by velosim") and of the deviation.
+	Source string
+	// Witness is the scenario that shows the deviation.
+	Witness string
+	// Reports in upstream trackers, such as velero#2922. None: unreported.
+	Reports []string
+	// Releases are the readings that deviate, such as "v1.18".
+	Releases []string
+
+	field func(*Rules) *bool
+}
+
+// Deviates reports whether the reading deviates in this rule.
+func (r Rule) Deviates(in Rules) bool { return r.field != nil && *r.field(&in) }
+
+// All returns every rule in which a release deviates.
+func All() []Rule {
+	return []Rule{
+		{
+			Name:      "plugin-call-without-deadline",
+			Statement: "Every plugin call is given up after 10 minutes, and its operation fails.",
+			Deviation: "No call to a plugin has a deadline: a call that never returns holds its backup or restore, and whatever waits for the same controller, until the server restarts.",
+			Source: proposed + "; the clients in pkg/plugin/framework/backupitemaction/v2/backup_item_action_client.go and " +
+				"restoreitemaction/v2/restore_item_action_client.go call with context.Background()",
+			Witness:  "backup-progress-hangs",
+			Reports:  []string{"velero#2922", "velero#4863"},
+			Releases: []string{"v1.18"},
+			field:    func(r *Rules) *bool { return &r.PluginCallWithoutDeadline },
+		},
+		{
+			Name:      "ready-backup-forgotten-by-restart",
+			Statement: "A backup that is ReadyToStart when the server starts is started, or queued again.",
+			Deviation: "A start overlooks a ReadyToStart backup: only an informer resync, 10 hours or more later, or another write to it starts it.",
+			Source: proposed + "; SetupWithManager in pkg/controller/backup_controller.go ignores create events, and " +
+				"markInProgressBackupsFailed in pkg/cmd/server/server.go looks at InProgress alone",
+			Witness:  "backup-server-killed-while-ready-to-start",
+			Releases: []string{"v1.18"},
+			field:    func(r *Rules) *bool { return &r.ReadyBackupForgottenByRestart },
+		},
+		{
+			Name:      "progress-error-is-final",
+			Statement: "An error of Progress is retried at the following polls, at least 3 times in a row, before the operation fails.",
+			Deviation: "The first error of Progress fails the operation, without Cancel. An operation ID that the plugin does not know is such an error.",
+			Source: proposed + "; getBackupItemOperationProgress in pkg/controller/backup_operations_controller.go and " +
+				"getRestoreItemOperationProgress in restore_operations_controller.go",
+			Witness:  "backup-progress-errors-once",
+			Reports:  []string{"velero#7356"},
+			Releases: []string{"v1.18"},
+			field:    func(r *Rules) *bool { return &r.ProgressErrorIsFinal },
+		},
+	}
+}
+
+// Demanded is the reading that says what users need.
+func Demanded() Rules { return Rules{Name: "demanded"} }
+
+// ForRelease is the reading that says what a Velero release does. The version is written 1.18.3, v1.18.3 or v1.18; the
+// error for one without a reading names those that have one.
+func ForRelease(version string) (Rules, error) {
+	const release = "1.18"
+	v := strings.TrimPrefix(version, "v")
+	if v != release && !strings.HasPrefix(v, release+".") {
+		return Rules{}, fmt.Errorf("no rules for Velero release %q: use %s.x", version, release)
+	}
+	rules := Rules{Name: "v" + release}
+	for _, rule := range All() {
+		for _, name := range rule.Releases {
+			if name == rules.Name {
+				*rule.field(&rules) = true
+			}
+		}
+	}
+	return rules, nil
+}

@@ -1,0 +1,132 @@
+package phase
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MaxOperations is how many item operations a State can count, so that the space of states is finite. State.Errors
+// counts no further either.
+const MaxOperations = 16
+
+// State is one backup or restore, and what a server holds about it: as much as the rules need, and no more. It is
+// comparable. The zero value is a new backup on a running server.
+type State struct {
+	Kind  Kind
+	Phase Phase
+
+	// Running, Completed and Failed count the item operations as the server's memory has them.
+	Running, Completed, Failed uint8
+	// UnsavedCompleted and UnsavedFailed of them have ended without the object store knowing: a server that dies forgets it,
+	// and the next one polls these operations again.
+	UnsavedCompleted, UnsavedFailed uint8
+	// Errors is status.errors. An operation that failed counts from the end of the pass that saw it.
+	Errors uint8
+	// Abandoned: the location (of a restore, or its backup) could not be looked up, so that nobody asks after the running
+	// operations any more.
+	Abandoned bool
+
+	// Down: no server is running.
+	Down bool
+	// Forgotten: no event or timer brings the object to its controller, other than an informer resync.
+	Forgotten bool
+	// Hung is the plugin call that does not return, and with it the reconcile of the object.
+	Hung Call
+	// Tracked is where the server's backup tracker has the backup. Always Untracked for restores.
+	Tracked Tracking
+}
+
+// Initial is the state of an object that was just created, on a running server.
+func Initial(k Kind) State { return State{Kind: k} }
+
+// operations attempted.
+func (s State) operations() int { return int(s.Running) + int(s.Completed) + int(s.Failed) }
+
+// Call is a call of a plugin's method.
+type Call uint8
+
+// The calls that can hang. NoCall: none does.
+const (
+	NoCall Call = iota
+	ExecuteCall
+	ProgressCall
+	CancelCall
+)
+
+// String returns the method's name.
+func (c Call) String() string {
+	switch c {
+	case NoCall:
+		return "none"
+	case ExecuteCall:
+		return "Execute"
+	case ProgressCall:
+		return "Progress"
+	case CancelCall:
+		return "Cancel"
+	}
+	return fmt.Sprintf("Call(%d)", uint8(c))
+}
+
+// Tracking is a set of Velero's backup tracker. A backup in TrackedReady or TrackedRunning takes one of the server's
+// concurrent backups; deletion is refused for one in TrackedRunning or TrackedPost. A restart empties the tracker.
+//
+// Source: pkg/controller/backup_tracker.go.
+type Tracking uint8
+
+// The tracker's sets. Untracked: in none.
+const (
+	Untracked Tracking = iota
+	TrackedReady
+	TrackedRunning
+	TrackedPost
+)
+
+// String returns the name of the set.
+func (t Tracking) String() string {
+	switch t {
+	case Untracked:
+		return "untracked"
+	case TrackedReady:
+		return "readyToStart"
+	case TrackedRunning:
+		return "inProgress"
+	case TrackedPost:
+		return "postProgress"
+	}
+	return fmt.Sprintf("Tracking(%d)", uint8(t))
+}
+
+// Effects are what a step does to the world outside the server's memory, apart from the counts in the object's status.
+type Effects uint8
+
+// The effects.
+const (
+	// PhaseWritten: the object's phase was patched to a different one.
+	PhaseWritten Effects = 1 << iota
+	// CancelCalled: Cancel was called on an operation.
+	CancelCalled
+	// OperationsUploaded: the object store was given the operations as the server knows them.
+	OperationsUploaded
+	// MetadataUploaded: the object store was given velero-backup.json (backups only).
+	MetadataUploaded
+	// TrackerReleased: the backup tracker let go of the backup.
+	TrackerReleased
+)
+
+// Has reports whether e contains all of the effects in f.
+func (e Effects) Has(f Effects) bool { return e&f == f }
+
+// String lists the effects.
+func (e Effects) String() string {
+	if e == 0 {
+		return "none"
+	}
+	var names []string
+	for i, name := range []string{"phase written", "Cancel called", "operations uploaded", "metadata uploaded", "tracker released"} {
+		if e.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}

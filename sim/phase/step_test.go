@@ -1,0 +1,300 @@
+package phase
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// walk applies the inputs in turn; each must be enabled.
+func walk(t *testing.T, rules Rules, s State, ins ...Input) (State, Effects) {
+	t.Helper()
+	var effects Effects
+	for _, in := range ins {
+		if !rules.Enabled(s, in) {
+			t.Fatalf("%s: %q is not enabled in %+v", rules.Name, in, s)
+		}
+		s, effects = rules.Step(s, in)
+	}
+	return s, effects
+}
+
+func inProgress(t *testing.T, rules Rules, k Kind, ins ...Input) State {
+	t.Helper()
+	start := []Input{Enqueued, Dequeued, Validated}
+	if k == Restore {
+		start = []Input{Validated}
+	}
+	s, _ := walk(t, rules, Initial(k), append(start, ins...)...)
+	return s
+}
+
+func TestStep(t *testing.T) {
+	demanded, release := readings(t)[0], readings(t)[1]
+	tests := []struct {
+		name    string
+		rules   Rules
+		from    State
+		inputs  []Input
+		want    State
+		effects Effects // of the last input
+	}{
+		{
+			name: "a dequeued backup takes a slot of the tracker", rules: release,
+			from: Initial(Backup), inputs: []Input{Enqueued, Dequeued},
+			want: State{Phase: ReadyToStart, Tracked: TrackedReady}, effects: PhaseWritten,
+		},
+		{
+			name: "a rejected backup frees its slot", rules: release,
+			from: Initial(Backup), inputs: []Input{Enqueued, Dequeued, Rejected},
+			want: State{Phase: FailedValidation}, effects: PhaseWritten | TrackerReleased,
+		},
+		{
+			name: "an operation that completes beside a running one stays unsaved", rules: release,
+			from:   inProgress(t, release, Backup, OperationStarted, OperationStarted, PassEnded),
+			inputs: []Input{ProgressCompleted, PassEnded},
+			want:   State{Phase: waiting, Running: 1, Completed: 1, UnsavedCompleted: 1, Tracked: TrackedPost},
+		},
+		{
+			name: "and is polled again by the next server", rules: release,
+			from:   inProgress(t, release, Backup, OperationStarted, OperationStarted, PassEnded),
+			inputs: []Input{ProgressCompleted, PassEnded, ServerKilled, ServerStarted},
+			want:   State{Phase: waiting, Running: 2},
+		},
+		{
+			name: "a failure saves every operation", rules: release,
+			from:    inProgress(t, release, Backup, OperationStarted, OperationStarted, OperationStarted, PassEnded),
+			inputs:  []Input{ProgressCompleted, ProgressFailed, PassEnded},
+			want:    State{Phase: waitingPartially, Running: 1, Completed: 1, Failed: 1, Errors: 1, Tracked: TrackedPost},
+			effects: PhaseWritten | OperationsUploaded | MetadataUploaded,
+		},
+		{
+			name: "a second failure uploads without a change of phase", rules: release,
+			from: inProgress(t, release, Restore, OperationStarted, OperationStarted, OperationStarted, PassEnded,
+				ProgressFailed, PassEnded),
+			inputs:  []Input{ProgressFailed, PassEnded},
+			want:    State{Kind: Restore, Phase: waitingPartially, Running: 1, Failed: 2, Errors: 2},
+			effects: OperationsUploaded,
+		},
+		{
+			name: "a failure and the last completion in one pass", rules: release,
+			from:    inProgress(t, release, Restore, OperationStarted, OperationStarted, PassEnded),
+			inputs:  []Input{ProgressFailed, ProgressCompleted, PassEnded},
+			want:    State{Kind: Restore, Phase: finalizingPartially, Completed: 1, Failed: 1, Errors: 1},
+			effects: PhaseWritten | OperationsUploaded,
+		},
+		{
+			name: "a failure in one pass is remembered in the next (velero#6490)", rules: release,
+			from: inProgress(t, release, Backup, OperationStarted, OperationStarted, PassEnded,
+				ProgressFailed, PassEnded, ProgressCompleted, PassEnded),
+			inputs:  []Input{FinalizerSucceeded},
+			want:    State{Phase: PartiallyFailed, Completed: 1, Failed: 1, Errors: 1},
+			effects: PhaseWritten | MetadataUploaded | TrackerReleased,
+		},
+		{
+			name: "an operation that times out is cancelled", rules: release,
+			from:   inProgress(t, release, Backup, OperationStarted, PassEnded),
+			inputs: []Input{OperationTimedOut},
+			want:   State{Phase: waiting, Failed: 1, UnsavedFailed: 1, Tracked: TrackedPost}, effects: CancelCalled,
+		},
+		{
+			name: "a backup without its location ends directly, and stays tracked", rules: release,
+			from:   inProgress(t, release, Backup, OperationStarted, PassEnded),
+			inputs: []Input{LookupFailed},
+			want:   State{Phase: PartiallyFailed, Running: 1, Abandoned: true, Tracked: TrackedPost}, effects: PhaseWritten,
+		},
+		{
+			name: "a restore without its backup finalizes with its operation running", rules: release,
+			from:   inProgress(t, release, Restore, OperationStarted, PassEnded),
+			inputs: []Input{LookupFailed},
+			want:   State{Kind: Restore, Phase: finalizingPartially, Running: 1, Abandoned: true}, effects: PhaseWritten,
+		},
+		{
+			name: "what was unsaved stays so when nobody polls again", rules: release,
+			from:   inProgress(t, release, Backup, OperationStarted, OperationStarted, PassEnded, ProgressCompleted, PassEnded),
+			inputs: []Input{LookupFailed},
+			want:   State{Phase: PartiallyFailed, Running: 1, Completed: 1, Abandoned: true, Tracked: TrackedPost}, effects: PhaseWritten,
+		},
+		{
+			name: "Execute hangs on an item to update", rules: release,
+			from:   inProgress(t, release, Backup, OperationStarted, ProgressCompleted, PassEnded),
+			inputs: []Input{ExecuteHung},
+			want:   State{Phase: Finalizing, Completed: 1, Hung: ExecuteCall, Tracked: TrackedPost},
+		},
+		{
+			name: "a Cancel that hangs was called", rules: release,
+			from:   inProgress(t, release, Restore, OperationStarted, PassEnded),
+			inputs: []Input{CancelHung},
+			want:   State{Kind: Restore, Phase: waiting, Running: 1, Hung: CancelCall}, effects: CancelCalled,
+		},
+		{
+			name: "a restore whose final patch is lost is finalized again", rules: release,
+			from:   inProgress(t, release, Restore, PassEnded),
+			inputs: []Input{FinalPatchLost},
+			want:   State{Kind: Restore, Phase: Finalizing},
+		},
+		{
+			name: "a server that dies in InProgress leaves Failed", rules: demanded,
+			from:   inProgress(t, demanded, Backup, OperationStarted, ExecuteFailed),
+			inputs: []Input{ServerKilled, ServerStarted},
+			want:   State{Phase: Failed}, effects: PhaseWritten,
+		},
+		{
+			name: "a backup whose final patch is lost is finalized again", rules: release,
+			from:   inProgress(t, release, Backup, PassEnded),
+			inputs: []Input{FinalPatchLost},
+			want:   State{Phase: Finalizing}, effects: MetadataUploaded | TrackerReleased,
+		},
+		{
+			name: "demanded: a hung Execute fails its item", rules: demanded,
+			from:    inProgress(t, demanded, Backup, ExecuteHung),
+			inputs:  []Input{CallTimedOut, PassEnded},
+			want:    State{Phase: finalizingPartially, Errors: 1, Tracked: TrackedPost},
+			effects: PhaseWritten | OperationsUploaded | MetadataUploaded,
+		},
+		{
+			name: "demanded: a hung Cancel fails its operation", rules: demanded,
+			from:   inProgress(t, demanded, Restore, OperationStarted, PassEnded, CancelHung),
+			inputs: []Input{CallTimedOut},
+			want:   State{Kind: Restore, Phase: waiting, Failed: 1, UnsavedFailed: 1},
+		},
+		{
+			name: "v1.18: an error of Progress fails the operation", rules: release,
+			from:   inProgress(t, release, Restore, OperationStarted, PassEnded),
+			inputs: []Input{ProgressErrored},
+			want:   State{Kind: Restore, Phase: waiting, Failed: 1, UnsavedFailed: 1},
+		},
+		{
+			name: "demanded: an error of Progress is retried", rules: demanded,
+			from:   inProgress(t, demanded, Restore, OperationStarted, PassEnded),
+			inputs: []Input{ProgressErrored, PassEnded},
+			want:   State{Kind: Restore, Phase: waiting, Running: 1},
+		},
+		{
+			name: "demanded: until the retries are exhausted", rules: demanded,
+			from:    inProgress(t, demanded, Restore, OperationStarted, PassEnded),
+			inputs:  []Input{RetriesExhausted, PassEnded},
+			want:    State{Kind: Restore, Phase: finalizingPartially, Failed: 1, Errors: 1},
+			effects: PhaseWritten | OperationsUploaded,
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, effects := walk(t, test.rules, test.from, test.inputs...)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("state (-want +got):\n%s", diff)
+			}
+			if effects != test.effects {
+				t.Errorf("effects = %s, want %s", effects, test.effects)
+			}
+		})
+	}
+}
+
+func TestNotEnabled(t *testing.T) {
+	demanded, release := readings(t)[0], readings(t)[1]
+	forgotten, _ := walk(t, release, Initial(Backup), Enqueued, Dequeued, ServerKilled, ServerStarted)
+	tests := []struct {
+		name  string
+		rules Rules
+		from  State
+		in    Input
+	}{
+		{"an operation starts after the first pass began", release, inProgress(t, release, Backup, OperationStarted, ProgressCompleted), OperationStarted},
+		{"progress of an operation when none runs", release, inProgress(t, release, Backup), ProgressCompleted},
+		{"a pass while a call hangs", demanded, inProgress(t, demanded, Backup, OperationStarted, ProgressHung), PassEnded},
+		{"v1.18: a hung call is given up", release, inProgress(t, release, Backup, OperationStarted, ProgressHung), CallTimedOut},
+		{"v1.18: retries", release, inProgress(t, release, Backup, OperationStarted, PassEnded), RetriesExhausted},
+		{"v1.18: a forgotten backup starts", release, forgotten, Validated},
+		{"v1.18: a forgotten backup is queued again", release, forgotten, Requeued},
+		{"deletion of a running backup", release, inProgress(t, release, Backup), DeletionRequested},
+		{"deletion of a waiting backup", release, inProgress(t, release, Backup, OperationStarted, PassEnded), DeletionRequested},
+		{"a lookup fails when no operation runs", release, inProgress(t, release, Backup, OperationStarted, PassEnded, ProgressCompleted), LookupFailed},
+		{"an operation too many", release, State{Phase: InProgress, Running: MaxOperations}, OperationStarted},
+		{"an item to update without operations", release, inProgress(t, release, Backup, PassEnded), ExecuteHung},
+		{"an item to update in a restore", release, inProgress(t, release, Restore, OperationStarted, ProgressCompleted, PassEnded), ExecuteHung},
+		{"demanded: a backup that is ready goes back without a restart", demanded, State{Phase: ReadyToStart, Tracked: TrackedReady}, Requeued},
+		{"a deletion request for a restore", release, Initial(Restore), DeletionRequested},
+		{"a step of a dead server", release, State{Down: true}, Enqueued},
+		{"a restore in the queue", release, Initial(Restore), Enqueued},
+		{"errors of a backup's finalizer", release, inProgress(t, release, Backup, PassEnded), FinalizerFailed},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if test.rules.Enabled(test.from, test.in) {
+				t.Error("it is enabled")
+			}
+			if got, effects := test.rules.Step(test.from, test.in); got != test.from || effects != 0 {
+				t.Errorf("Step = %+v, %s; want the state unchanged and no effects", got, effects)
+			}
+		})
+	}
+}
+
+// TestRestartMakesDeletionPossible: the tracker is empty after a restart.
+func TestRestartMakesDeletionPossible(t *testing.T) {
+	for _, rules := range readings(t) {
+		s := inProgress(t, rules, Backup, OperationStarted, PassEnded, ServerKilled, ServerStarted, DeletionRequested)
+		if s.Phase != Deleting {
+			t.Errorf("%s: phase = %s, want Deleting", rules.Name, s.Phase)
+		}
+	}
+}
+
+// TestStepIsSane goes through every step between reachable states.
+func TestStepIsSane(t *testing.T) {
+	for _, rules := range readings(t) {
+		for _, kind := range []Kind{Backup, Restore} {
+			steps := 0
+			rules.explore(kind, 3, func(before State, in Input, after State, effects Effects) {
+				steps++
+				if effects.Has(PhaseWritten) != (before.Phase != after.Phase) {
+					t.Fatalf("%s: %s in %+v: effects %s, phase becomes %s", rules.Name, in, before, effects, after.Phase)
+				}
+				if after.UnsavedCompleted > after.Completed || after.UnsavedFailed > after.Failed {
+					t.Fatalf("%s: %s in %+v leaves more unsaved than ended: %+v", rules.Name, in, before, after)
+				}
+				if kind == Restore && (after.Tracked != Untracked || effects.Has(MetadataUploaded)) {
+					t.Fatalf("%s: %s in %+v treats a restore as a backup: %+v, %s", rules.Name, in, before, after, effects)
+				}
+			})
+			if steps < 1000 {
+				t.Errorf("%s %s: only %d steps explored", rules.Name, kind, steps)
+			}
+		}
+	}
+}
+
+// FuzzStep: no state or input, however absurd, makes Step panic, and what is not enabled changes nothing.
+func FuzzStep(f *testing.F) {
+	f.Add(uint8(0), uint8(5), uint8(1), uint8(0), uint8(0), uint8(0), uint8(0), uint8(0), uint8(0), uint8(1), uint8(13), uint8(7))
+	f.Add(uint8(9), uint8(200), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255))
+	f.Fuzz(func(t *testing.T, kind, phase, running, completed, failed, unsavedCompleted, unsavedFailed, errors, flags, hung, in, deviations uint8) {
+		s := State{
+			Kind: Kind(kind), Phase: Phase(phase), Running: running, Completed: completed, Failed: failed,
+			UnsavedCompleted: unsavedCompleted, UnsavedFailed: unsavedFailed, Errors: errors,
+			Abandoned: flags&1 != 0, Down: flags&2 != 0, Forgotten: flags&4 != 0, Tracked: Tracking(flags >> 3), Hung: Call(hung),
+		}
+		rules := Rules{
+			PluginCallWithoutDeadline: deviations&1 != 0, ReadyBackupForgottenByRestart: deviations&2 != 0,
+			ProgressErrorIsFinal: deviations&4 != 0,
+		}
+		next, effects := rules.Step(s, Input(in))
+		if !rules.Enabled(s, Input(in)) && (next != s || effects != 0) {
+			t.Errorf("%s is not enabled in %+v but leads to %+v, %s", Input(in), s, next, effects)
+		}
+		rules.Stalls(s)
+		for _, invariant := range Invariants() {
+			invariant.Holds(next.View())
+		}
+		_ = s.Kind.String() + s.Phase.String() + s.Hung.String() + s.Tracked.String() + effects.String() + Input(in).Source()
+	})
+}
+
+func BenchmarkStep(b *testing.B) {
+	rules := Demanded()
+	s := State{Phase: WaitingForPluginOperations, Running: 3, Tracked: TrackedPost}
+	for b.Loop() {
+		rules.Step(s, ProgressCompleted)
+	}
+}

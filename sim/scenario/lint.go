@@ -1,0 +1,122 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// linter checks what the types cannot say. Checks across fields are left out where a field they rest on is wrong already,
+// so that a mistake is reported once.
+type linter struct {
+	*decoder
+	scenario     *Scenario
+	decodeErrors Errors
+}
+
+// sound tells whether nothing was found wrong at the path and below so far.
+func (l *linter) sound(path string) bool { return !l.errors.concern(path) }
+
+// decoded tells whether all that the file says at the path and below has arrived in the scenario.
+func (l *linter) decoded(path string) bool { return !l.decodeErrors.concern(path) }
+
+func (l *linter) lint() {
+	l.head()
+	l.items()
+	for i := range l.scenario.Plugins {
+		l.plugin(i)
+	}
+	for i := range l.scenario.Faults {
+		l.fault(i)
+	}
+	l.expect()
+}
+
+// complain about the value at the path, unless something else is wrong with it already.
+func (l *linter) complain(path, format string, args ...any) {
+	if l.sound(path) {
+		l.add(l.span(path), path, "", fmt.Sprintf(format, args...))
+	}
+}
+
+// oneOf reports a value that is not among those allowed. An absent one was reported before, or has a default.
+func (l *linter) oneOf(path, value, what string, allowed []string) {
+	if value == "" || l.full() || slices.Contains(allowed, value) || !l.sound(path) {
+		return
+	}
+	message := fmt.Sprintf("%s is not %s", quote(value), what)
+	suggestion := nearest(value, allowed)
+	if suggestion == "" {
+		message += "; known: " + list(allowed)
+	}
+	l.add(l.span(path), path, suggestion, message)
+}
+
+// valid reports the first of the reasons why a name is not valid, as Kubernetes' validation gives them.
+func (l *linter) valid(path, value, what string, reasons []string) {
+	if value != "" && len(reasons) > 0 {
+		reason, _, _ := strings.Cut(reasons[0], " (e.g. ") // a regular expression follows
+		l.complain(path, "%s is not %s: %s", quote(value), what, reason)
+	}
+}
+
+// positive reports a duration or count of zero that the file sets.
+func (l *linter) positive(path string, zero bool) {
+	if zero && l.has(path) {
+		l.complain(path, "must be greater than zero; raise it or leave it out")
+	}
+}
+
+func (l *linter) head() {
+	s := l.scenario
+	l.oneOf("apiVersion", s.APIVersion, "an apiVersion of scenarios", []string{APIVersion})
+	l.oneOf("kind", s.Kind, "a kind that velosim has", []string{Kind})
+	l.valid("metadata.name", s.Metadata.Name, "a DNS label", validation.IsDNS1123Label(s.Metadata.Name))
+	l.valid("backup.name", s.Backup.Name, "a DNS label", validation.IsDNS1123Label(s.Backup.Name))
+	l.positive("backup.itemOperationTimeout", s.Backup.ItemOperationTimeout.Duration == 0)
+	if s.Restore != nil {
+		l.valid("restore.name", s.Restore.Name, "a DNS label", validation.IsDNS1123Label(s.Restore.Name))
+		l.positive("restore.itemOperationTimeout", s.Restore.ItemOperationTimeout.Duration == 0)
+	}
+}
+
+// resources that the cluster's items may be of.
+func resources() []string { return []string{"configmaps", "secrets"} }
+
+func (l *linter) items() {
+	if len(l.scenario.Items) == 0 {
+		l.complain("items", "is empty; name an item, or leave it out for the default")
+	}
+	for i, item := range l.scenario.Items {
+		path := fmt.Sprintf("items[%d]", i)
+		parts := strings.Split(string(item), "/")
+		if len(parts) != 3 {
+			if item != "" {
+				l.complain(path, "%s is not an item; write resource/namespace/name: configmaps/app/settings", quote(string(item)))
+			}
+			continue
+		}
+		l.oneOf(path, parts[0], "a resource that items may be of", resources())
+		l.valid(path, string(item), "an item, by its namespace", validation.IsDNS1123Label(parts[1]))
+		l.valid(path, string(item), "an item, by its name", validation.IsDNS1123Subdomain(parts[2]))
+		if slices.Contains(l.scenario.Items[:i], item) {
+			l.complain(path, "%s is listed twice; remove one", quote(string(item)))
+		}
+	}
+}
+
+// itemsExist reports items of a list that the cluster does not have.
+func (l *linter) itemsExist(path string, items []Item) {
+	if !l.sound("items") {
+		return
+	}
+	known := make([]string, len(l.scenario.Items))
+	for i, item := range l.scenario.Items {
+		known[i] = string(item)
+	}
+	for i, item := range items {
+		l.oneOf(fmt.Sprintf("%s[%d]", path, i), string(item), "an item of the scenario; add it to items", known)
+	}
+}

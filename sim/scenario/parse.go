@@ -1,0 +1,45 @@
+package scenario
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Parse reads a scenario file, whose name serves the messages only. Either the errors are nil, or the scenario is. Every
+// default is filled in, and the description is the comment block at the head of the file.
+//
+// All errors of a file are reported at once; those of its YAML alone, should it not be well-formed.
+func Parse(file string, b []byte) (*Scenario, Errors) {
+	text := plain(b)
+	r := newReport(file, text)
+	checkText(r, text)
+	if len(r.errors) > 0 {
+		return nil, r.sorted()
+	}
+	root := parseYAML(r, text)
+	if root == nil {
+		return nil, r.sorted()
+	}
+	s := &Scenario{Description: description(text)}
+	d := &decoder{report: r, spans: map[string]span{}}
+	d.decode("", root, reflect.ValueOf(s).Elem())
+	setDefaults(s, d.has)
+	l := &linter{decoder: d, scenario: s, decodeErrors: slices.Clone(r.errors)}
+	l.lint()
+	if len(r.errors) > 0 {
+		return nil, r.sorted()
+	}
+	return s, nil
+}
+
+// Object is the object that the scenario's expectations speak of: restore/NAME if there is a restore, else backup/NAME.
+func (s *Scenario) Object() string {
+	switch {
+	case s.Restore != nil:
+		return "restore/" + s.Restore.Name
+	case s.Backup != nil:
+		return "backup/" + s.Backup.Name
+	default: // not from Parse
+		return "backup/" + defaultBackupName
+	}
+}

@@ -1,0 +1,150 @@
+package trace
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+func (c Created) what() string {
+	s := "created"
+	if c.ItemOperationTimeout > 0 {
+		s += fmt.Sprintf(", itemOperationTimeout %s", c.ItemOperationTimeout)
+	}
+	if c.Backup != "" {
+		s += ", from backup " + c.Backup
+	}
+	return s
+}
+
+// what says which method, of which plugin, for which item or operation.
+func (c Call) what() string {
+	s := c.Plugin + " " + c.Method
+	for _, of := range []string{c.Item, c.Operation} {
+		if of != "" {
+			s += " " + of
+		}
+	}
+	return s
+}
+
+// what is the outcome of a call of the method.
+func (r Return) what(method string) string {
+	switch {
+	case r.Panic:
+		return "PANICKED: " + r.Error
+	case r.Error != "":
+		return "error: " + r.Error
+	case r.Progress != nil:
+		return r.Progress.what()
+	case r.Operation != "":
+		return "started operation " + r.Operation
+	case method == "Execute":
+		return "done, no operation"
+	}
+	return "done"
+}
+
+func (p Progress) what() string {
+	s := p.amount()
+	if p.Description != "" {
+		s += fmt.Sprintf(" (%s)", p.Description)
+	}
+	switch {
+	case p.Completed && p.Error != "":
+		s += ", failed: " + p.Error
+	case p.Completed:
+		s += ", completed"
+	}
+	return s
+}
+
+// amount is how much is done: 5 of 10 GB.
+func (p Progress) amount() string {
+	s := fmt.Sprintf("%d of %d", p.Done, p.Of)
+	if p.Units != "" {
+		s += " " + p.Units
+	}
+	return s
+}
+
+func (w Write) what() string {
+	s := fmt.Sprintf("%s: %s %s %s", w.Client, w.Verb, w.Resource, w.Name)
+	if w.Change != "" {
+		s += " " + shorten(w.Change)
+	}
+	if w.Error != "" {
+		s += ": error: " + w.Error
+	}
+	return s
+}
+
+// shownOtherwise reports whether the write's effect is an event of its own: the object's creation or its phase.
+func (w Write) shownOtherwise() bool {
+	if w.Verb == "create" && w.Client == "user" {
+		return true
+	}
+	var change struct {
+		Status struct {
+			Phase *string `json:"phase"`
+		} `json:"status"`
+	}
+	return json.Unmarshal([]byte(w.Change), &change) == nil && change.Status.Phase != nil
+}
+
+func (s Store) what() string {
+	what := fmt.Sprintf("%s: store %s %s", s.Controller, s.Verb, s.Key)
+	if s.Controller == "" {
+		what = strings.TrimPrefix(what, ": ")
+	}
+	if s.Size > 0 {
+		what += ", " + count(s.Size, "byte")
+	}
+	if s.Error != "" {
+		what += ": error: " + s.Error
+	}
+	return what
+}
+
+func (r Rest) what() string {
+	s := fmt.Sprintf("at rest (%s): %s, %s, %s", r.Copy, orNone(r.Phase), count(r.Errors, "error"), count(r.Warnings, "warning"))
+	if r.Attempted > 0 {
+		s += fmt.Sprintf(", item operations: %d of %d completed, %d failed", r.Completed, r.Attempted, r.Failed)
+	}
+	return s
+}
+
+// count is a number of things in words.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// shorten cuts a long text for a line.
+func shorten(s string) string {
+	const most = 120
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	return string(runes[:most-1]) + "…"
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "<none>"
+	}
+	return s
+}
+
+// oneLine keeps a text that comes from outside from breaking the lines and columns that it is printed in.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,178 @@
+package apiserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	crvalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	apimachineryversion "k8s.io/apimachinery/pkg/version"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+)
+
+// newCustomResource returns the resource that a CRD defines, and the CRD as the server serves it: established.
+func newCustomResource(crd *apiextensionsv1.CustomResourceDefinition) (*resource, *unstructured.Unstructured, error) {
+	crd = crd.DeepCopy()
+	apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
+	names := crd.Spec.Names
+	r := &resource{
+		gr:         schema.GroupResource{Group: crd.Spec.Group, Resource: names.Plural},
+		listKind:   names.ListKind,
+		singular:   names.Singular,
+		shortNames: names.ShortNames,
+		categories: names.Categories,
+		namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		custom:     true,
+	}
+	for i := range crd.Spec.Versions {
+		definition := &crd.Spec.Versions[i]
+		v := newVersion(r, schema.GroupVersionKind{Group: crd.Spec.Group, Version: definition.Name, Kind: names.Kind})
+		v.status = definition.Subresources != nil && definition.Subresources.Status != nil
+		v.generation = true
+		var err error
+		if v.kind, err = newCustomKind(definition, r.namespaced); err != nil {
+			return nil, nil, fmt.Errorf("version %s: %w", definition.Name, err)
+		}
+		if definition.Served {
+			r.versions = append(r.versions, v)
+		}
+		if definition.Storage {
+			r.storage = v
+		}
+	}
+	if r.gr.Group == "" || r.gr.Resource == "" || names.Kind == "" || r.storage == nil || len(r.versions) == 0 {
+		return nil, nil, errors.New("it needs a group, a plural, a kind, a version that is served and one that is stored")
+	}
+	slices.SortFunc(r.versions, func(a, b *version) int {
+		return -apimachineryversion.CompareKubeAwareVersionStrings(a.gvk.Version, b.gvk.Version)
+	})
+
+	now := metav1.NewTime(time.Now().Truncate(time.Second))
+	crd.TypeMeta = metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"}
+	crd.CreationTimestamp, crd.Generation = now, 1
+	crd.Status.AcceptedNames = names
+	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{
+		{
+			Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
+			Reason: "NoConflicts", Message: "no conflicts found",
+		},
+		{
+			Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
+			Reason: "InitialNamesAccepted", Message: "the initial names have been accepted",
+		},
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
+	return r, &unstructured.Unstructured{Object: content}, err
+}
+
+// customKind is a version of a custom resource. It does what apiextensions-apiserver's pkg/registry/customresource and
+// customresource_handler.go do, which cannot be imported without a whole API server.
+type customKind struct {
+	namespaced bool
+	structural *structuralschema.Structural
+	whole      crvalidation.SchemaValidator
+	status     crvalidation.SchemaValidator
+	rules      *cel.Validator // nil without x-kubernetes-validations
+}
+
+func newCustomKind(definition *apiextensionsv1.CustomResourceDefinitionVersion, namespaced bool) (*customKind, error) {
+	if definition.Schema == nil || definition.Schema.OpenAPIV3Schema == nil {
+		return nil, errors.New("it has no schema")
+	}
+	var properties apiextensions.JSONSchemaProps
+	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(definition.Schema.OpenAPIV3Schema, &properties, nil)
+	if err != nil {
+		return nil, err
+	}
+	k := &customKind{namespaced: namespaced}
+	if k.structural, err = structuralschema.NewStructural(&properties); err != nil {
+		return nil, fmt.Errorf("its schema is not structural: %w", err)
+	}
+	if errs := structuralschema.ValidateStructural(field.NewPath("schema"), k.structural); len(errs) > 0 {
+		return nil, fmt.Errorf("its schema is not structural: %w", errs.ToAggregate())
+	}
+	if k.whole, _, err = crvalidation.NewSchemaValidator(&properties); err != nil {
+		return nil, err
+	}
+	if status, ok := properties.Properties["status"]; ok {
+		if k.status, _, err = crvalidation.NewSchemaValidator(&status); err != nil {
+			return nil, err
+		}
+	}
+	k.rules = cel.NewValidator(k.structural, true, celconfig.PerCallLimit)
+	return k, nil
+}
+
+func (k *customKind) decode(m map[string]any) (map[string]any, error) {
+	pruning.Prune(m, k.structural, true)
+	defaulting.PruneNonNullableNullsWithoutDefaults(m, k.structural)
+	if err := objectmeta.Coerce(nil, m, k.structural, false, false); err != nil {
+		return nil, err
+	}
+	defaulting.Default(m, k.structural)
+	return m, nil
+}
+
+func (k *customKind) create(map[string]any) {}
+
+func (k *customKind) validate(object, old *unstructured.Unstructured, subresource string) field.ErrorList {
+	metadata := field.NewPath("metadata")
+	if old == nil {
+		errs := validation.ValidateObjectMetaAccessor(object, k.namespaced, validation.NameIsDNSSubdomain, metadata)
+		errs = append(errs, crvalidation.ValidateCustomResource(nil, object.Object, k.whole)...)
+		errs = append(errs, objectmeta.Validate(nil, object.Object, k.structural, false)...)
+		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, k.structural, object.Object)...)
+		return k.validateRules(errs, object, nil)
+	}
+	// What was invalid before, and is unchanged, does not stand in the way of an update.
+	correlated := common.NewCorrelatedObject(object.Object, old.Object, &model.Structural{Structural: k.structural})
+	errs := validation.ValidateObjectMetaAccessorUpdate(object, old, metadata)
+	if subresource == "" {
+		errs = append(errs, crvalidation.ValidateCustomResourceUpdate(nil, object.Object, old.Object, k.whole,
+			crvalidation.WithRatcheting(correlated))...)
+	} else if status, ok := object.Object["status"]; ok && k.status != nil {
+		errs = append(errs, crvalidation.ValidateCustomResourceUpdate(field.NewPath("status"), status, old.Object["status"], k.status,
+			crvalidation.WithRatcheting(correlated.Key("status")))...)
+	}
+	errs = append(errs, objectmeta.Validate(nil, object.Object, k.structural, false)...)
+	if len(listtype.ValidateListSetsAndMaps(nil, k.structural, old.Object)) == 0 {
+		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, k.structural, object.Object)...)
+	}
+	return k.validateRules(errs, object, old, cel.WithRatcheting(correlated))
+}
+
+// validateRules appends what the x-kubernetes-validations rules say to errs, unless errs says that they cannot be evaluated.
+func (k *customKind) validateRules(errs field.ErrorList, object, old *unstructured.Unstructured, o ...cel.Option) field.ErrorList {
+	if k.rules == nil {
+		return errs
+	}
+	for _, err := range errs {
+		switch err.Type {
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+			return append(errs, field.Invalid(nil, nil,
+				"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+		}
+	}
+	before := cmp.Or(old, &unstructured.Unstructured{}).Object
+	ruleErrs, _ := k.rules.Validate(context.Background(), nil, k.structural, object.Object, before, celconfig.RuntimeCELCostBudget, o...)
+	return append(errs, ruleErrs...)
+}

@@ -1,0 +1,308 @@
+package apiserver_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/velosim/velosim/sim/velero/apiserver"
+	v1crds "github.com/vmware-tanzu/velero/config/crd/v1/crds"
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+	runtimecache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// seen is what has arrived on a watch: type, name and label tier of each event.
+func seen(w watch.Interface) []string {
+	var events []string
+	for {
+		synctest.Wait()
+		select {
+		case e, ok := <-w.ResultChan():
+			if !ok {
+				return append(events, "closed")
+			}
+			if u, ok := e.Object.(*unstructured.Unstructured); ok && u.GetKind() != "Status" {
+				events = append(events, fmt.Sprint(e.Type, " ", u.GetName(), " ", u.GetLabels()["tier"]))
+			} else {
+				events = append(events, fmt.Sprint(e.Type, " ", apierrors.FromObject(e.Object)))
+			}
+		default:
+			return events
+		}
+	}
+}
+
+func label(t testing.TB, c dynamic.ResourceInterface, name, tier string) *unstructured.Unstructured {
+	t.Helper()
+	patch := fmt.Sprintf(`{"metadata":{"labels":{"tier":%q}}}`, tier)
+	u, err := c.Patch(context.Background(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func create(t testing.TB, c dynamic.ResourceInterface, name string) *unstructured.Unstructured {
+	t.Helper()
+	u, err := c.Create(context.Background(), object(configMaps, "ConfigMap", name, nil), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		all := untyped(t, s, nil).Resource(configMaps)
+		c := all.Namespace("velero")
+		start := func(o metav1.ListOptions) watch.Interface {
+			w, err := c.Watch(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
+		a := create(t, c, "a")
+		label(t, c, "a", "gold")
+		watches := []struct {
+			name    string
+			w       watch.Interface
+			initial []string
+			later   []string
+		}{
+			{
+				"without a resourceVersion", start(metav1.ListOptions{}), []string{"ADDED a gold"},
+				[]string{"ADDED b ", "MODIFIED a silver", "MODIFIED b gold", "DELETED a silver"},
+			},
+			{
+				"from 0", start(metav1.ListOptions{ResourceVersion: "0"}), []string{"ADDED a gold"},
+				[]string{"ADDED b ", "MODIFIED a silver", "MODIFIED b gold", "DELETED a silver"},
+			},
+			{
+				"from an old resourceVersion", start(metav1.ListOptions{ResourceVersion: a.GetResourceVersion()}), []string{"MODIFIED a gold"},
+				[]string{"ADDED b ", "MODIFIED a silver", "MODIFIED b gold", "DELETED a silver"},
+			},
+			{
+				"by label", start(metav1.ListOptions{LabelSelector: "tier=gold"}), []string{"ADDED a gold"},
+				[]string{"DELETED a gold", "ADDED b gold"},
+			},
+			{
+				"by name", start(metav1.ListOptions{FieldSelector: "metadata.name=b"}), nil,
+				[]string{"ADDED b ", "MODIFIED b gold"},
+			},
+			{"of another namespace", func() watch.Interface {
+				w, err := all.Namespace("other").Watch(t.Context(), metav1.ListOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return w
+			}(), nil, nil},
+		}
+		for _, w := range watches {
+			if d := cmp.Diff(w.initial, seen(w.w)); d != "" {
+				t.Errorf("%s: initial events (-want +got):\n%s", w.name, d)
+			}
+		}
+		create(t, c, "b")
+		label(t, c, "a", "silver")
+		label(t, c, "b", "gold")
+		label(t, c, "b", "gold") // changes nothing
+		if err := c.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range watches {
+			if d := cmp.Diff(w.later, seen(w.w)); d != "" {
+				t.Errorf("%s: events (-want +got):\n%s", w.name, d)
+			}
+			w.w.Stop()
+			if d := cmp.Diff([]string{"closed"}, seen(w.w)); d != "" {
+				t.Errorf("%s: after Stop (-want +got):\n%s", w.name, d)
+			}
+		}
+	})
+}
+
+// The DELETED event has the resourceVersion of the deletion, so that a watch can be resumed from it.
+func TestWatchResumesAfterDelete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		c := untyped(t, s, nil).Resource(configMaps).Namespace("velero")
+		a := create(t, c, "a")
+		if err := c.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		create(t, c, "b")
+		w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: a.GetResourceVersion()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		deleted := (<-w.ResultChan()).Object.(*unstructured.Unstructured)
+		w.Stop()
+		if deleted.GetResourceVersion() == a.GetResourceVersion() {
+			t.Error("the DELETED event has the resourceVersion of the object")
+		}
+		w, err = c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: deleted.GetResourceVersion()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Stop()
+		if d := cmp.Diff([]string{"ADDED b "}, seen(w)); d != "" {
+			t.Errorf("resumed (-want +got):\n%s", d)
+		}
+	})
+}
+
+func TestWatchTooOld(t *testing.T) {
+	s, err := apiserver.New(apiserver.Options{CRDs: v1crds.CRDs, WatchHistory: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	createNamespace(t, s)
+	c := untyped(t, s, nil).Resource(configMaps).Namespace("velero")
+	var revisions []string
+	for _, name := range []string{"a", "b", "c", "d"} {
+		revisions = append(revisions, create(t, c, name).GetResourceVersion())
+	}
+	if _, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: revisions[0]}); !apierrors.IsResourceExpired(err) {
+		t.Errorf("watch from before the history: %v, want Expired", err)
+	}
+	w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: revisions[1]})
+	if err != nil {
+		t.Fatalf("watch from the start of the history: %v", err)
+	}
+	defer w.Stop()
+	if e := <-w.ResultChan(); e.Object.(*unstructured.Unstructured).GetName() != "c" {
+		t.Errorf("first event %v, want c", e)
+	}
+	if _, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1000"}); !apierrors.IsTimeout(err) {
+		t.Errorf("watch from the future: %v, want Timeout", err)
+	}
+}
+
+func TestWatchEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		w, err := untyped(t, s, nil).Resource(configMaps).Watch(ctx, metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if events := seen(w); events != nil {
+			t.Errorf("an idle watch had events %v", events)
+		}
+		cancel()
+		if d := cmp.Diff([]string{"closed"}, seen(w)); d != "" {
+			t.Errorf("after cancel (-want +got):\n%s", d)
+		}
+	})
+}
+
+// log is an informer's handler.
+type log []string
+
+func (l *log) OnAdd(o any, initial bool) { *l = append(*l, fmt.Sprint("add ", name(o), " ", initial)) }
+func (l *log) OnUpdate(_, o any)         { *l = append(*l, fmt.Sprint("update ", name(o))) }
+func (l *log) OnDelete(o any)            { *l = append(*l, fmt.Sprint("delete ", name(o))) }
+
+func name(o any) string { return o.(metav1.Object).GetName() }
+
+// Informers list, then watch for hours of virtual time.
+func TestInformers(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		make func(*testing.T, *apiserver.Server) cache.SharedIndexInformer
+	}{
+		{"typed", func(t *testing.T, s *apiserver.Server) cache.SharedIndexInformer {
+			return informers.NewSharedInformerFactory(typed(t, s, nil), 0).Core().V1().ConfigMaps().Informer()
+		}},
+		{"dynamic", func(t *testing.T, s *apiserver.Server) cache.SharedIndexInformer {
+			return dynamicinformer.NewDynamicSharedInformerFactory(untyped(t, s, nil), 0).ForResource(configMaps).Informer()
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer(t)
+				c := untyped(t, s, nil).Resource(configMaps).Namespace("velero")
+				create(t, c, "a")
+				informer := test.make(t, s)
+				var events log
+				if _, err := informer.AddEventHandler(&events); err != nil {
+					t.Fatal(err)
+				}
+				stop := make(chan struct{})
+				go informer.Run(stop)
+				time.Sleep(time.Hour)
+				create(t, c, "b")
+				time.Sleep(time.Hour)
+				label(t, c, "a", "gold")
+				time.Sleep(time.Hour)
+				if err := c.Delete(t.Context(), "b", metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if d := cmp.Diff(log{"add a true", "add b false", "update a", "delete b"}, events); d != "" {
+					t.Errorf("events (-want +got):\n%s", d)
+				}
+				close(stop)
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestControllerRuntimeCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		c := controllerRuntime(t, s, nil)
+		if err := c.Create(t.Context(), newBackup("a")); err != nil {
+			t.Fatal(err)
+		}
+		reader, err := runtimecache.New(config(s, nil), runtimecache.Options{
+			Scheme: veleroScheme(t), DefaultNamespaces: map[string]runtimecache.Config{"velero": {}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- reader.Start(ctx) }()
+		if !reader.WaitForCacheSync(ctx) {
+			t.Fatal("the cache did not start")
+		}
+		if err := c.Create(t.Context(), newBackup("b")); err != nil {
+			t.Fatal(err)
+		}
+		var list velerov1.BackupList
+		if err := reader.List(ctx, &list); err != nil {
+			t.Fatal(err)
+		}
+		patched := newBackup("b")
+		if err := c.Patch(t.Context(), patched, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Queued"}}`))); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		var b velerov1.Backup
+		if err := reader.Get(ctx, client.ObjectKeyFromObject(patched), &b); err != nil || b.Status.Phase != velerov1.BackupPhaseQueued {
+			t.Errorf("cached phase %q, want Queued: %v", b.Status.Phase, err)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,18 @@
+// Velosim-virtual is the executable of the virtual world. The CLI starts it, and talks to it over stdin and stdout.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/velosim/velosim/sim/velero/virtual"
+	"github.com/velosim/velosim/sim/world"
+)
+
+func main() {
+	if err := world.Serve(context.Background(), virtual.New(), os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "velosim-virtual:", err)
+		os.Exit(1)
+	}
+}

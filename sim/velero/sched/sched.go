@@ -1,0 +1,228 @@
+package sched
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing/synctest"
+	"time"
+)
+
+// ErrTie is returned by Run when two goroutines are parked at steps that nothing tells apart: which one the seed picks
+// would not be the same again.
+var ErrTie = errors.New("two steps cannot be told apart")
+
+// Scheduler decides which parked goroutine acts next. Make one per bubble, inside it.
+type Scheduler struct {
+	rng    *rand.Rand
+	policy *policy
+	arrive chan struct{} // a step was parked
+	steps  atomic.Int64
+
+	mu       sync.Mutex
+	parked   []*step
+	draining bool
+	proc     int
+	stacks   map[stack]uint32
+}
+
+// step is a goroutine parked before it acts.
+type step struct {
+	proc      *Process
+	actor     string
+	id        string
+	resume    chan bool // true: go on; false: end
+	announced bool      // the policy has seen it
+	notBefore time.Time // latency that the policy gave it
+}
+
+// New returns a scheduler whose choices the seed decides, with the policy that the seed stands for (see policy.go).
+func New(seed int64) *Scheduler {
+	rng := rand.New(rand.NewSource(seed))
+	return &Scheduler{rng: rng, policy: newPolicy(seed, rng), arrive: make(chan struct{}, 1), stacks: map[stack]uint32{}}
+}
+
+// Steps is how many steps were let go so far. Safe from any goroutine, inside the bubble or not.
+func (s *Scheduler) Steps() int64 { return s.steps.Load() }
+
+// Run lets parked goroutines act, one at a time, until done reports true (Run then returns true), the virtual clock
+// reaches the deadline, or ctx ends. Done is asked whenever the whole bubble is blocked. Errors: ErrTie, ctx.Err().
+func (s *Scheduler) Run(ctx context.Context, done func() bool, deadline time.Time) (bool, error) {
+	for {
+		synctest.Wait()
+		select {
+		case <-s.arrive:
+		default:
+		}
+		if done() {
+			return true, nil
+		}
+		now := time.Now()
+		if !now.Before(deadline) {
+			return false, nil
+		}
+		if err := ctx.Err(); err != nil { // not its channel: that belongs to the world outside the bubble
+			return false, err
+		}
+		next, wait, err := s.pick(now)
+		if err != nil {
+			return false, err
+		}
+		if next != nil {
+			s.steps.Add(1)
+			next.resume <- true
+			continue
+		}
+		// Nothing can act now: let the virtual clock run to the next timer, latency or deadline.
+		if left := deadline.Sub(now); wait <= 0 || left < wait {
+			wait = left
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-s.arrive:
+		case <-t.C:
+		}
+		t.Stop()
+	}
+}
+
+// pick takes the next step out of those parked; none: how long until one's latency is over (0: none is waiting).
+func (s *Scheduler) pick(now time.Time) (*step, time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.SortStableFunc(s.parked, func(a, b *step) int { return strings.Compare(a.id, b.id) })
+	var ready []*step
+	var wait time.Duration
+	var last *step
+	for _, c := range s.parked {
+		if c.proc.dead {
+			continue
+		}
+		if last != nil && last.id == c.id {
+			return nil, 0, fmt.Errorf("%w: %s", ErrTie, c.id)
+		}
+		last = c
+		if !c.announced {
+			c.announced = true
+			s.policy.announce(c, now)
+		}
+		if d := c.notBefore.Sub(now); d > 0 {
+			if wait == 0 || d < wait {
+				wait = d
+			}
+			continue
+		}
+		ready = append(ready, c)
+	}
+	if len(ready) == 0 {
+		return nil, wait, nil
+	}
+	c := s.policy.pick(ready)
+	s.parked = slices.Delete(s.parked, slices.Index(s.parked, c), slices.Index(s.parked, c)+1)
+	return c, 0, nil
+}
+
+// Drain ends every goroutine that is parked, or comes to a step later, of every process: each runs its deferred functions
+// and no more (runtime.Goexit). What they do then is not ordered, so nothing may be recorded any more.
+func (s *Scheduler) Drain() {
+	s.mu.Lock()
+	s.draining = true
+	parked := s.parked
+	s.parked = nil
+	s.mu.Unlock()
+	for _, c := range parked {
+		c.resume <- false
+	}
+}
+
+// Process is a group of goroutines that die together.
+type Process struct {
+	s    *Scheduler
+	n    int
+	dead bool
+}
+
+// Process returns a new process. They are numbered from 1.
+func (s *Scheduler) Process() *Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.proc++
+	return &Process{s: s, n: s.proc}
+}
+
+// Kill freezes the process: none of its goroutines passes a step any more.
+func (p *Process) Kill() { p.set(true) }
+
+// Thaw undoes Kill. What was parked can be picked again.
+func (p *Process) Thaw() { p.set(false) }
+
+func (p *Process) set(dead bool) {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	p.dead = dead
+}
+
+// Dead reports whether the process is frozen.
+func (p *Process) Dead() bool {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.dead
+}
+
+// Step parks the calling goroutine until the scheduler picks it. Actor is who acts (a controller), what is what it is about
+// to do; with the process and the functions on the goroutine's stack they must tell the step apart from every other one
+// parked at the same time.
+func (p *Process) Step(actor, what string) {
+	s := p.s
+	c := &step{proc: p, actor: actor, resume: make(chan bool, 1)}
+	var st stack
+	runtime.Callers(2, st[:])
+	s.mu.Lock()
+	if s.draining {
+		s.mu.Unlock()
+		runtime.Goexit()
+	}
+	c.id = fmt.Sprintf("%d %s %s #%08x", p.n, actor, what, s.hash(st))
+	s.parked = append(s.parked, c)
+	s.mu.Unlock()
+	select {
+	case s.arrive <- struct{}{}:
+	default:
+	}
+	if !<-c.resume {
+		runtime.Goexit()
+	}
+}
+
+// stack is the callers of a step. It tells apart goroutines that make equal calls.
+type stack [48]uintptr
+
+// hash is a hash of the names of the functions on the stack, so that it is the same in every build; s.mu is held.
+func (s *Scheduler) hash(st stack) uint32 {
+	if h, ok := s.stacks[st]; ok {
+		return h
+	}
+	h := uint32(2166136261)
+	n := slices.Index(st[:], 0)
+	if n < 0 {
+		n = len(st)
+	}
+	frames := runtime.CallersFrames(st[:n])
+	for {
+		f, more := frames.Next()
+		for i := range len(f.Function) {
+			h = (h ^ uint32(f.Function[i])) * 16777619
+		}
+		if !more {
+			break
+		}
+	}
+	s.stacks[st] = h
+	return h
+}

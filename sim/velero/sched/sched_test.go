@@ -1,0 +1,173 @@
+package sched_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/velosim/velosim/sim/velero/sched"
+)
+
+// walkers runs three goroutines that take three steps each, and returns the order in which they took them.
+func walkers(t *testing.T, seed int64) []string {
+	var order []string
+	synctest.Test(t, func(t *testing.T) {
+		s := sched.New(seed)
+		p := s.Process()
+		var wg sync.WaitGroup
+		for _, who := range []string{"a", "b", "c"} {
+			wg.Go(func() {
+				for i := range 3 {
+					p.Step(who, fmt.Sprint("step ", i))
+					order = append(order, fmt.Sprint(who, i)) // no lock: one acts at a time
+				}
+			})
+		}
+		done, err := s.Run(t.Context(), func() bool { return len(order) == 9 }, time.Now().Add(time.Hour))
+		if !done || err != nil {
+			t.Errorf("Run = %v, %v after %v", done, err, order)
+		}
+		wg.Wait()
+	})
+	return order
+}
+
+func TestSeedDecidesTheOrder(t *testing.T) {
+	orders := map[string]bool{}
+	for seed := range int64(40) {
+		first := walkers(t, seed)
+		for range 5 {
+			if again := walkers(t, seed); !slices.Equal(first, again) {
+				t.Fatalf("seed %d: %v, then %v", seed, first, again)
+			}
+		}
+		orders[strings.Join(first, " ")] = true
+	}
+	if len(orders) < 30 {
+		t.Errorf("40 seeds made only %d orders", len(orders))
+	}
+}
+
+func TestEveryOrderIsReachable(t *testing.T) {
+	firsts := map[string]bool{}
+	for seed := range int64(60) {
+		firsts[strings.Join(walkers(t, seed)[:2], " ")] = true
+	}
+	for _, want := range []string{"a0 a1", "a0 b0", "a0 c0", "b0 a0", "b0 b1", "b0 c0", "c0 a0", "c0 b0", "c0 c1"} {
+		if !firsts[want] {
+			t.Errorf("no seed begins with %s", want)
+		}
+	}
+}
+
+func TestVirtualTimePassesWhenNothingIsParked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, began := sched.New(1), time.Now()
+		p := s.Process()
+		acted := false
+		go func() {
+			time.Sleep(4 * time.Hour)
+			p.Step("a", "act")
+			acted = true
+		}()
+		if done, err := s.Run(t.Context(), func() bool { return acted }, began.Add(5*time.Hour)); !done || err != nil {
+			t.Errorf("Run = %v, %v", done, err)
+		}
+		if d := time.Since(began); d != 4*time.Hour {
+			t.Errorf("%v passed, want 4h", d)
+		}
+	})
+}
+
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		done, err := sched.New(1).Run(t.Context(), func() bool { return false }, began.Add(time.Minute))
+		if done || err != nil || time.Since(began) != time.Minute {
+			t.Errorf("Run = %v, %v after %v", done, err, time.Since(began))
+		}
+	})
+}
+
+func TestTieFailsTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := sched.New(1)
+		p := s.Process()
+		for range 2 {
+			go p.Step("a", "act")
+		}
+		if _, err := s.Run(t.Context(), func() bool { return false }, time.Now().Add(time.Hour)); !errors.Is(err, sched.ErrTie) {
+			t.Errorf("Run = %v, want ErrTie", err)
+		}
+		s.Drain()
+	})
+}
+
+func TestCancelledContextEndsRun(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context()) // outside the bubble, as in a world
+	cancel()
+	synctest.Test(t, func(t *testing.T) {
+		if _, err := sched.New(1).Run(ctx, func() bool { return false }, time.Now().Add(time.Hour)); !errors.Is(err, context.Canceled) {
+			t.Errorf("Run = %v, want context.Canceled", err)
+		}
+	})
+}
+
+func TestKilledProcessDoesNothingMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := sched.New(1)
+		dead, alive := s.Process(), s.Process()
+		var did []string
+		deferred := 0
+		act := func(p *sched.Process, who string) {
+			defer func() { deferred++ }()
+			for i := range 3 {
+				p.Step(who, "act")
+				did = append(did, who)
+				if who == "dead" && i == 0 {
+					p.Kill()
+				}
+			}
+		}
+		go act(dead, "dead")
+		go func() {
+			time.Sleep(time.Minute)
+			act(alive, "alive")
+		}()
+		if done, err := s.Run(t.Context(), func() bool { return deferred == 1 }, time.Now().Add(time.Hour)); !done || err != nil {
+			t.Errorf("Run = %v, %v", done, err)
+		}
+		if want := []string{"dead", "alive", "alive", "alive"}; !slices.Equal(did, want) {
+			t.Errorf("did %v, want %v", did, want)
+		}
+		s.Drain() // ends the frozen goroutine: its deferred function runs, and nothing else
+		synctest.Wait()
+		if deferred != 2 || len(did) != 4 {
+			t.Errorf("after Drain: %d deferred, %v", deferred, did)
+		}
+	})
+}
+
+func BenchmarkStep(b *testing.B) {
+	// The benchmark's clock must run outside the bubble. synctest.Test wants a T; nothing is reported to it.
+	synctest.Test(new(testing.T), func(*testing.T) {
+		s := sched.New(1)
+		p := s.Process()
+		for _, who := range []string{"a", "b", "c", "d"} {
+			go func() {
+				for {
+					p.Step(who, "act")
+				}
+			}()
+		}
+		n := 0
+		_, _ = s.Run(context.Background(), func() bool { n++; return n > b.N }, time.Now().Add(time.Hour))
+		s.Drain()
+	})
+}

@@ -1,0 +1,27 @@
+package virtual_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/velero/virtual"
+	"github.com/velosim/velosim/sim/verdict"
+	"github.com/velosim/velosim/sim/world"
+)
+
+// BenchmarkFourHourWait is a whole run that waits four hours for one operation. simulated/real is trace time by wall time.
+func BenchmarkFourHourWait(b *testing.B) {
+	s := load(b, "backup-operation-times-out")
+	w := virtual.New()
+	var simulated time.Duration
+	for b.Loop() {
+		end, err := w.Run(context.Background(), world.Job{Scenario: s, Seed: 1, Bound: verdict.Bound(s)}, func(trace.Event) error { return nil })
+		if err != nil {
+			b.Fatal(err)
+		}
+		simulated += time.Duration(end.At)
+	}
+	b.ReportMetric(simulated.Seconds()/b.Elapsed().Seconds(), "simulated/real")
+}

@@ -1,0 +1,213 @@
+package virtual
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	volumegroupsnapshotv1beta2 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	velerocrds "github.com/vmware-tanzu/velero/config/crd/v1/crds"
+	velerov2alpha1crds "github.com/vmware-tanzu/velero/config/crd/v2alpha1/crds"
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+	velerov2alpha1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v2alpha1"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/velero/apiserver"
+)
+
+const (
+	veleroNamespace     = "velero"
+	location            = "default"
+	locationObject      = "backupstoragelocation/" + location
+	bucket              = "velosim"
+	objectStoreProvider = "velosim.io/memory"
+)
+
+// newScheme holds what the real server's scheme holds (Velero pkg/cmd/server/server.go, newServer).
+func newScheme() (*runtime.Scheme, error) {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		velerov1.AddToScheme, velerov2alpha1.AddToScheme, corev1.AddToScheme, snapshotv1.AddToScheme,
+		volumegroupsnapshotv1beta2.AddToScheme, batchv1.AddToScheme, appsv1.AddToScheme,
+	} {
+		if err := add(s); err != nil {
+			return nil, fmt.Errorf("failed to make the scheme: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// newCluster makes the API server and what is there before the server starts.
+func (r *run) newCluster() (err error) {
+	if r.scheme, err = newScheme(); err != nil {
+		return err
+	}
+	crds := append(velerocrds.CRDs[:len(velerocrds.CRDs):len(velerocrds.CRDs)], velerov2alpha1crds.CRDs...)
+	if r.api, err = apiserver.New(apiserver.Options{CRDs: crds}); err != nil {
+		return err
+	}
+	cfg := r.restConfig(r.api.Transport(nil))
+	if r.mapper, err = apiutil.NewDynamicRESTMapper(cfg, &http.Client{Transport: cfg.Transport}); err != nil {
+		return fmt.Errorf("failed to make the REST mapper: %w", err)
+	}
+	objects := []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: veleroNamespace}},
+		// An internal restore plugin reads it.
+		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: veleroNamespace, Name: "velero"}},
+		&velerov1.BackupStorageLocation{
+			ObjectMeta: metav1.ObjectMeta{Namespace: veleroNamespace, Name: location},
+			Spec: velerov1.BackupStorageLocationSpec{
+				Provider: objectStoreProvider, Default: true,
+				StorageType: velerov1.StorageType{ObjectStorage: &velerov1.ObjectStorageLocation{Bucket: bucket}},
+			},
+		},
+	}
+	for _, namespace := range r.namespaces() {
+		objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	}
+	for _, item := range r.job.Scenario.Items {
+		o, err := object(item)
+		if err != nil {
+			return err
+		}
+		objects = append(objects, o)
+	}
+	c := r.user()
+	for _, o := range objects {
+		if err := c.Create(context.Background(), o); err != nil {
+			return fmt.Errorf("failed to create %T %s: %w", o, o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func (r *run) restConfig(transport http.RoundTripper) *rest.Config {
+	const json = "application/json"
+	return &rest.Config{
+		Host: "http://apiserver.invalid", Transport: transport, QPS: -1,
+		ContentConfig: rest.ContentConfig{ContentType: json, AcceptContentTypes: json},
+	}
+}
+
+// userGate lets the user's requests through at once: the world makes them when everything is blocked.
+type userGate struct{ r *run }
+
+func (g userGate) Request(context.Context, apiserver.Request) error {
+	g.r.writer = writer{client: "user"}
+	return nil
+}
+
+func (userGate) Reply(context.Context, apiserver.Request, bool, error) error { return nil }
+
+func (userGate) Watch(context.Context, apiserver.Request, apiserver.WatchEvent) error { return nil }
+
+// user is the user's client.
+func (r *run) user() client.Client {
+	cfg := r.restConfig(r.api.Transport(userGate{r}))
+	c, err := client.New(cfg, client.Options{HTTPClient: &http.Client{Transport: cfg.Transport}, Scheme: r.scheme, Mapper: r.mapper})
+	if err != nil {
+		panic(fmt.Sprintf("client of the user: %v", err)) // the configuration above is at fault, no input
+	}
+	return c
+}
+
+// namespaces of the scenario's items, without doubles.
+func (r *run) namespaces() []string {
+	seen := map[string]bool{}
+	for _, item := range r.job.Scenario.Items {
+		_, namespace, _ := split(item)
+		seen[namespace] = true
+	}
+	return sortedKeys(seen)
+}
+
+// split takes resource/namespace/name apart.
+func split(item scenario.Item) (resource, namespace, name string) {
+	resource, rest, _ := strings.Cut(string(item), "/")
+	namespace, name, _ = strings.Cut(rest, "/")
+	return resource, namespace, name
+}
+
+// object is the item as a manifest.
+func object(item scenario.Item) (client.Object, error) {
+	resource, namespace, name := split(item)
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: name}
+	switch resource {
+	case "configmaps":
+		return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"key": "value"}}, nil
+	case "secrets":
+		return &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"key": []byte("value")}}, nil
+	}
+	return nil, fmt.Errorf("this world cannot create %s: it knows configmaps and secrets", item)
+}
+
+func (r *run) createBackup() error {
+	b := r.job.Scenario.Backup
+	return r.create("backup/"+b.Name, trace.Created{ItemOperationTimeout: trace.Time(b.ItemOperationTimeout.Duration)}, &velerov1.Backup{
+		ObjectMeta: metav1.ObjectMeta{Namespace: veleroNamespace, Name: b.Name},
+		Spec: velerov1.BackupSpec{
+			IncludedNamespaces: r.namespaces(), StorageLocation: location, SnapshotVolumes: new(false),
+			ItemOperationTimeout: metav1.Duration{Duration: b.ItemOperationTimeout.Duration},
+		},
+	})
+}
+
+// createRestore deletes what was backed up, and then creates the restore.
+func (r *run) createRestore() error {
+	c := r.user()
+	for _, item := range r.job.Scenario.Items {
+		o, err := object(item)
+		if err != nil {
+			return err
+		}
+		if err := c.Delete(context.Background(), o); err != nil {
+			return fmt.Errorf("failed to delete %s before the restore: %w", item, err)
+		}
+	}
+	x := r.job.Scenario.Restore
+	created := trace.Created{ItemOperationTimeout: trace.Time(x.ItemOperationTimeout.Duration), Backup: r.job.Scenario.Backup.Name}
+	return r.create("restore/"+x.Name, created, &velerov1.Restore{
+		ObjectMeta: metav1.ObjectMeta{Namespace: veleroNamespace, Name: x.Name},
+		Spec: velerov1.RestoreSpec{
+			BackupName: r.job.Scenario.Backup.Name, RestorePVs: new(false),
+			ItemOperationTimeout: metav1.Duration{Duration: x.ItemOperationTimeout.Duration},
+		},
+	})
+}
+
+func (r *run) create(name string, created trace.Created, o client.Object) error {
+	r.rec.add(0, name, trace.Body{Created: &created})
+	if err := r.user().Create(context.Background(), o); err != nil {
+		return fmt.Errorf("failed to create %s: %w", name, err)
+	}
+	return nil
+}
+
+// objectOf is how the trace names what a request is about: backup/backup-1; resource/namespace/name outside Velero's
+// namespace.
+func objectOf(r apiserver.Request) string {
+	if r.Group == velerov1.SchemeGroupVersion.Group && r.Namespace == veleroNamespace {
+		return strings.TrimSuffix(r.Resource, "s") + "/" + r.Name
+	}
+	if r.Namespace == "" {
+		return r.Resource + "/" + r.Name
+	}
+	return r.Resource + "/" + r.Namespace + "/" + r.Name
+}
+
+func phaseOf(o *unstructured.Unstructured) string {
+	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
+	return phase
+}

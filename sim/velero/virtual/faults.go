@@ -1,0 +1,58 @@
+package virtual
+
+import (
+	"fmt"
+
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// faults are the scenario's, and how often each one's point has been passed.
+type faults struct {
+	run    *run
+	passed map[string]int // by fault
+}
+
+func newFaults(r *run) *faults { return &faults{run: r, passed: map[string]int{}} }
+
+// phase lets the faults strike whose point is that the object was written with this phase.
+func (f *faults) phase(object, phase string) {
+	for _, x := range f.run.job.Scenario.Faults {
+		if x.At.Phase == phase && x.At.Object == object {
+			f.pass(x)
+		}
+	}
+}
+
+// call lets the faults strike whose point is this call, before (after false) or after it has had its effect.
+func (f *faults) call(c trace.Call, after bool) {
+	for _, x := range f.run.job.Scenario.Faults {
+		if p := x.At.Call; p != nil && p.Plugin == c.Plugin && p.Method == c.Method && x.At.After == after {
+			f.pass(x)
+		}
+	}
+}
+
+// pass counts an occurrence of the fault's point, and lets it strike at the right one.
+func (f *faults) pass(x scenario.Fault) {
+	f.passed[x.ID]++
+	if f.passed[x.ID] != max(x.At.Nth, 1) {
+		return
+	}
+	if x.At.Delay.Duration > 0 {
+		f.run.after(x.At.Delay.Duration, func() { f.strike(x) })
+		return
+	}
+	f.strike(x)
+}
+
+func (f *faults) strike(x scenario.Fault) {
+	k := x.Do.Kill
+	if f.run.current().proc.Dead() {
+		return // there is no server to kill: the fault has not struck
+	}
+	f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{
+		ID: x.ID, What: fmt.Sprintf("the server is killed, and restarted after %s", k.RestartAfter),
+	}})
+	f.run.kill(k)
+}

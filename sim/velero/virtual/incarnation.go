@@ -1,0 +1,138 @@
+package virtual
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/vmware-tanzu/velero/pkg/cmd/server/config"
+	"github.com/vmware-tanzu/velero/pkg/discovery"
+	"github.com/vmware-tanzu/velero/pkg/persistence"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/velero/sched"
+	"github.com/velosim/velosim/sim/velero/server"
+)
+
+// incarnation is one life of the Velero server.
+type incarnation struct {
+	n      int // from 1
+	run    *run
+	proc   *sched.Process
+	ctx    context.Context
+	cancel context.CancelFunc
+	mgr    ctrl.Manager
+	ended  chan error // the manager's Start has returned, or there never was one
+	// plugins are the running processes of scripted plugins, by name.
+	plugins map[string]int
+}
+
+// start starts the server in a goroutine of its own, as its main function would.
+func (r *run) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	inc := &incarnation{
+		n: len(r.incarnations) + 1, run: r, proc: r.sched.Process(), ctx: ctx, cancel: cancel,
+		ended: make(chan error, 1), plugins: map[string]int{},
+	}
+	r.incarnations = append(r.incarnations, inc)
+	inc.record("", trace.Body{Process: &trace.Process{Name: "server", State: "started"}})
+	go func() {
+		defer close(inc.ended)
+		inc.ended <- inc.main()
+	}()
+}
+
+// main is what the server does from its start to its end (Velero pkg/cmd/server/server.go: newServer, run).
+func (inc *incarnation) main() error {
+	r := inc.run
+	mgr, err := ctrl.NewManager(inc.restConfig("manager"), ctrl.Options{
+		Scheme:                 r.scheme,
+		MapperProvider:         func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return r.mapper, nil },
+		Cache:                  cache.Options{DefaultNamespaces: map[string]cache.Config{veleroNamespace: {}}},
+		NewCache:               newCache,
+		Metrics:                metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress: "0",
+		Controller:             ctrlconfig.Controller{SkipNameValidation: new(true)}, // names are checked per process
+	})
+	if err != nil {
+		return fmt.Errorf("failed to make the controller manager: %w", err)
+	}
+	inc.mgr = mgr
+	client, err := factory{inc, "server"}.DiscoveryClient()
+	if err != nil {
+		return err
+	}
+	helper, err := discovery.NewHelper(client, r.log)
+	if err != nil {
+		return fmt.Errorf("failed to discover the API server's resources: %w", err)
+	}
+	s := &server.Server{
+		Namespace: veleroNamespace, Flags: config.GetDefaultConfig(), Views: inc, Discovery: helper,
+		Stores: storeGetter{persistence.NewObjectBackupStoreGetter(nil)}, Log: r.log,
+	}
+	if err := s.MarkInProgress(inc.ctx, inc.Direct("startup")); err != nil {
+		return err
+	}
+	if err := s.SetupControllers(inc.ctx); err != nil {
+		return err
+	}
+	return mgr.Start(inc.ctx)
+}
+
+// kill freezes the incarnation: nothing that it does can land any more.
+func (inc *incarnation) kill() {
+	inc.proc.Kill()
+	for _, name := range sortedKeys(inc.plugins) {
+		for range inc.plugins[name] {
+			inc.run.rec.add(inc.n, "", trace.Body{Process: &trace.Process{Name: name, State: "killed"}})
+		}
+	}
+	inc.run.rec.add(inc.n, "", trace.Body{Process: &trace.Process{Name: "server", State: "killed"}})
+	if inc.elected() { // cancelled before its caches have synced, the manager would spin, and time stand still
+		inc.cancel()
+	}
+}
+
+// elected reports whether the manager has started its controllers.
+func (inc *incarnation) elected() bool {
+	if inc.mgr == nil {
+		return false
+	}
+	select {
+	case <-inc.mgr.Elected():
+		return true
+	default:
+		return false
+	}
+}
+
+// over reports whether main has returned.
+func (inc *incarnation) over() bool { return len(inc.ended) > 0 }
+
+// step is a step of the incarnation: the caller is parked, for ever if the incarnation is dead.
+func (inc *incarnation) step(who, what string) { inc.proc.Step(who, what) }
+
+// fence parks the caller for ever if the incarnation has just been killed.
+func (inc *incarnation) fence() {
+	if inc.proc.Dead() {
+		inc.proc.Step("dead", "")
+	}
+}
+
+// record records what the incarnation did.
+func (inc *incarnation) record(object string, b trace.Body) {
+	if p := b.Process; p != nil && p.Name != "server" {
+		if p.State == "started" {
+			inc.plugins[p.Name]++
+		} else {
+			inc.plugins[p.Name]--
+		}
+	}
+	inc.run.rec.add(inc.n, object, b)
+}

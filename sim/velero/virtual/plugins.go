@@ -1,0 +1,202 @@
+package virtual
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+	"github.com/vmware-tanzu/velero/pkg/plugin/clientmgmt"
+	"github.com/vmware-tanzu/velero/pkg/plugin/framework/common"
+	"github.com/vmware-tanzu/velero/pkg/plugin/velero"
+	biav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/backupitemaction/v2"
+	ibav1 "github.com/vmware-tanzu/velero/pkg/plugin/velero/itemblockaction/v1"
+	riav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/restoreitemaction/v2"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/velosim/velosim/fakeplugins"
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/velero/server"
+)
+
+// pluginManager is Velero's plugin manager as one reconcile has it: the scripted plugins' processes start when they are
+// first asked for and end with CleanupClients. Methods that Velero's controllers do not call here are nil.
+type pluginManager struct {
+	clientmgmt.Manager
+	inc        *incarnation
+	controller string
+	log        logrus.FieldLogger
+	store      *objectStore
+	ctx        context.Context // of the plugins' processes
+	stop       context.CancelFunc
+	processes  map[string]*fakeplugins.Process // by action/name
+}
+
+func (inc *incarnation) pluginManager(controller string) func(logrus.FieldLogger) clientmgmt.Manager {
+	return func(log logrus.FieldLogger) clientmgmt.Manager {
+		m := &pluginManager{
+			inc: inc, controller: controller, log: log, store: &objectStore{inc: inc, controller: controller},
+			processes: map[string]*fakeplugins.Process{},
+		}
+		m.ctx, m.stop = context.WithCancel(inc.run.plugins)
+		return m
+	}
+}
+
+func (m *pluginManager) GetObjectStore(provider string) (velero.ObjectStore, error) {
+	if provider != objectStoreProvider {
+		return nil, fmt.Errorf("unable to locate ObjectStore plugin named %s", provider)
+	}
+	return m.store, nil
+}
+
+// CleanupClients ends the processes of the scripted plugins.
+func (m *pluginManager) CleanupClients() {
+	m.stop()
+	for _, name := range sortedKeys(m.processes) {
+		m.inc.record("", trace.Body{Process: &trace.Process{Name: name, State: "stopped"}})
+	}
+	clear(m.processes)
+}
+
+// process returns the plugin's process, started if need be.
+func (m *pluginManager) process(p scenario.Plugin) *fakeplugins.Process {
+	if q, ok := m.processes[p.Name]; ok {
+		return q
+	}
+	q := fakeplugins.NewProcess(m.ctx, p, m.inc.run.operations, m.journal)
+	m.processes[p.Name] = q
+	m.inc.record("", trace.Body{Process: &trace.Process{Name: p.Name, State: "started"}})
+	return q
+}
+
+// journal records a call, and lets the faults strike before and after it.
+func (m *pluginManager) journal(object string, c trace.Call) func(trace.Return) {
+	r, began := m.inc.run, time.Now()
+	m.inc.step(m.controller, strings.Join([]string{"call", c.Plugin, c.Method, c.Item, c.Operation}, " "))
+	c.ID, c.Controller = r.rec.call(), m.controller
+	m.inc.record(object, trace.Body{Call: &c})
+	r.faults.call(c, false)
+	m.inc.fence()
+	return func(ret trace.Return) {
+		if time.Now().After(began) { // it has slept: others may have woken at the same instant
+			m.inc.step(m.controller, strings.Join([]string{"return", c.Plugin, c.Method, c.Item, c.Operation}, " "))
+		}
+		r.faults.call(c, true)
+		m.inc.fence()
+		ret.ID = c.ID
+		m.inc.record(object, trace.Body{Return: &ret})
+	}
+}
+
+// scripted are the scenario's plugins of an action, by name, as Velero's registry lists them.
+func (m *pluginManager) scripted(action scenario.Action) []scenario.Plugin {
+	var ps []scenario.Plugin
+	for _, p := range m.inc.run.job.Scenario.Plugins {
+		if p.Action == action {
+			ps = append(ps, p)
+		}
+	}
+	slices.SortFunc(ps, func(a, b scenario.Plugin) int { return strings.Compare(a.Name, b.Name) })
+	return ps
+}
+
+func (m *pluginManager) GetBackupItemActionsV2() ([]biav2.BackupItemAction, error) {
+	actions, err := internal(m, server.InternalAction.BackupItemAction, common.PluginKindBackupItemAction, common.PluginKindBackupItemActionV2)
+	for _, p := range m.scripted(scenario.BackupItemAction) {
+		actions = append(actions, recovering{m.process(p).BackupItemAction()})
+	}
+	return actions, err
+}
+
+func (m *pluginManager) GetBackupItemActionV2(name string) (biav2.BackupItemAction, error) {
+	for _, p := range m.scripted(scenario.BackupItemAction) {
+		if p.Name == name {
+			return recovering{m.process(p).BackupItemAction()}, nil
+		}
+	}
+	return nil, fmt.Errorf("unable to get valid BackupItemActionV2 for %q", name)
+}
+
+func (m *pluginManager) GetRestoreItemActionsV2() ([]riav2.RestoreItemAction, error) {
+	actions, err := internal(m, server.InternalAction.RestoreItemAction, common.PluginKindRestoreItemAction, common.PluginKindRestoreItemActionV2)
+	for _, p := range m.scripted(scenario.RestoreItemAction) {
+		actions = append(actions, recoveringRestore{m.process(p).RestoreItemAction()})
+	}
+	return actions, err
+}
+
+func (m *pluginManager) GetRestoreItemActionV2(name string) (riav2.RestoreItemAction, error) {
+	for _, p := range m.scripted(scenario.RestoreItemAction) {
+		if p.Name == name {
+			return recoveringRestore{m.process(p).RestoreItemAction()}, nil
+		}
+	}
+	return nil, fmt.Errorf("unable to get valid RestoreItemActionV2 for %q", name)
+}
+
+func (m *pluginManager) GetItemBlockActions() ([]ibav1.ItemBlockAction, error) {
+	return internal(m, server.InternalAction.ItemBlockAction, common.PluginKindItemBlockAction)
+}
+
+// internal makes Velero's own actions of the kinds.
+func internal[T any](m *pluginManager, construct func(server.InternalAction, logrus.FieldLogger) (T, error), kinds ...common.PluginKind) ([]T, error) {
+	var actions []T
+	for _, a := range server.InternalActions(factory{m.inc, m.controller + "-plugin"}) {
+		if !slices.Contains(kinds, a.Kind) {
+			continue
+		}
+		t, err := construct(a, m.log)
+		if err != nil {
+			return nil, fmt.Errorf("failed to start Velero's plugin %s: %w", a.Name, err)
+		}
+		actions = append(actions, t)
+	}
+	return actions, nil
+}
+
+// recovering makes an error of a panic, as the process' side of Velero's plugin framework does
+// (pkg/plugin/framework/common/handle_panic.go), and the client's side unwraps it.
+type recovering struct{ biav2.BackupItemAction }
+
+func (r recovering) Execute(item runtime.Unstructured, b *velerov1.Backup) (u runtime.Unstructured, additional []velero.ResourceIdentifier, operation string, update []velero.ResourceIdentifier, err error) {
+	defer recovered(&err)
+	return r.BackupItemAction.Execute(item, b)
+}
+
+func (r recovering) Progress(operation string, b *velerov1.Backup) (p velero.OperationProgress, err error) {
+	defer recovered(&err)
+	return r.BackupItemAction.Progress(operation, b)
+}
+
+func (r recovering) Cancel(operation string, b *velerov1.Backup) (err error) {
+	defer recovered(&err)
+	return r.BackupItemAction.Cancel(operation, b)
+}
+
+type recoveringRestore struct{ riav2.RestoreItemAction }
+
+func (r recoveringRestore) Execute(in *velero.RestoreItemActionExecuteInput) (out *velero.RestoreItemActionExecuteOutput, err error) {
+	defer recovered(&err)
+	return r.RestoreItemAction.Execute(in)
+}
+
+func (r recoveringRestore) Progress(operation string, b *velerov1.Restore) (p velero.OperationProgress, err error) {
+	defer recovered(&err)
+	return r.RestoreItemAction.Progress(operation, b)
+}
+
+func (r recoveringRestore) Cancel(operation string, b *velerov1.Restore) (err error) {
+	defer recovered(&err)
+	return r.RestoreItemAction.Cancel(operation, b)
+}
+
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = common.FromGRPCError(common.HandlePanic(p))
+	}
+}

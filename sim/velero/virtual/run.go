@@ -1,0 +1,275 @@
+package virtual
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/velosim/velosim/fakeplugins"
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/velero/apiserver"
+	"github.com/velosim/velosim/sim/velero/sched"
+	"github.com/velosim/velosim/sim/world"
+)
+
+const (
+	// poll is how often Velero asks for the progress of operations (pkg/controller/backup_operations_controller.go).
+	poll = 10 * time.Second
+	// settling is how long a run goes on when everything is final: two polls, and latencies.
+	settling = 2*poll + 5*time.Second
+)
+
+// run is one job, inside its bubble.
+type run struct {
+	world *World
+	job   world.Job
+	rec   *recorder
+	sched *sched.Scheduler
+	log   *logrus.Logger
+
+	// What outlives the server.
+	api        *apiserver.Server
+	scheme     *runtime.Scheme
+	mapper     meta.RESTMapper
+	objects    objects
+	operations *fakeplugins.Operations
+	plugins    context.Context // of every plugin process
+	endPlugins context.CancelFunc
+
+	incarnations []*incarnation
+	writer       writer            // who makes the write that is being applied
+	phases       map[string]string // by object
+	faults       *faults
+	timers       []timer
+}
+
+// writer is who writes to the API server.
+type writer struct {
+	incarnation int
+	client      string
+}
+
+// timer is something that the world does at a time.
+type timer struct {
+	at time.Time
+	do func()
+}
+
+func newRun(w *World, job world.Job, sink func(trace.Event) error) (*run, error) {
+	r := &run{
+		world: w, job: job, sched: sched.New(job.Seed), log: logrus.New(), objects: objects{}, phases: map[string]string{},
+		rec: &recorder{start: time.Now(), sink: sink},
+	}
+	r.log.Out, r.log.Level = io.Discard, logrus.PanicLevel
+	r.operations = fakeplugins.NewOperations(r.rec.start)
+	r.plugins, r.endPlugins = context.WithCancel(context.Background())
+	r.faults = newFaults(r)
+	if err := r.newCluster(); err != nil {
+		return nil, err
+	}
+	r.api.OnWrite(r.wrote)
+	return r, nil
+}
+
+// run plays the scenario and leaves nothing in the bubble.
+func (r *run) run(ctx context.Context) (trace.End, error) {
+	r.start()
+	end, err := r.play(ctx)
+	if err == nil {
+		r.rest()
+		if end.Reason == trace.Settled {
+			r.stop(ctx)
+		}
+	}
+	end.At = r.rec.now()
+	sinkErr := r.rec.close()
+	r.drain()
+	return end, errors.Join(err, sinkErr)
+}
+
+// play does what the user does, one thing after another.
+func (r *run) play(ctx context.Context) (trace.End, error) {
+	s := r.job.Scenario
+	steps := []struct {
+		do    func() error
+		until func() bool
+	}{
+		{func() error { return nil }, r.phase(locationObject, "Available")},
+		{r.createBackup, r.final("backup/" + s.Backup.Name)},
+	}
+	if s.Restore != nil {
+		steps = append(steps, struct {
+			do    func() error
+			until func() bool
+		}{r.createRestore, r.final("restore/" + s.Restore.Name)})
+	}
+	for _, step := range steps {
+		if err := step.do(); err != nil {
+			return trace.End{}, err
+		}
+		if end, ok := r.advance(ctx, step.until, r.bound()); !ok {
+			return end, nil
+		}
+	}
+	end, _ := r.advance(ctx, func() bool { return false }, time.Now().Add(settling))
+	if end.Reason == trace.Bound {
+		end.Reason = trace.Settled
+	}
+	return end, nil
+}
+
+func (r *run) bound() time.Time { return r.rec.start.Add(time.Duration(r.job.Bound)) }
+
+func (r *run) phase(object, phase string) func() bool {
+	return func() bool { return r.phases[object] == phase }
+}
+
+func (r *run) final(object string) func() bool {
+	return func() bool {
+		return slices.Contains([]string{"Completed", "PartiallyFailed", "Failed", "FailedValidation"}, r.phases[object])
+	}
+}
+
+// advance lets the server act until done, or the deadline; else it says why the run has to end.
+func (r *run) advance(ctx context.Context, done func() bool, deadline time.Time) (trace.End, bool) {
+	for {
+		next := deadline
+		for _, t := range r.timers {
+			if t.at.Before(next) {
+				next = t.at
+			}
+		}
+		timers := len(r.timers)
+		stop := func() bool {
+			r.world.at.Store(int64(r.rec.now()))
+			r.world.steps.Store(r.sched.Steps())
+			return done() || len(r.timers) != timers || r.rec.failed() != nil || r.exited() != nil
+		}
+		_, err := r.sched.Run(ctx, stop, next)
+		switch {
+		case err != nil:
+			return trace.End{Reason: trace.Environment, Detail: err.Error()}, false
+		case r.rec.failed() != nil:
+			return trace.End{Reason: trace.Environment, Detail: r.rec.failed().Error()}, false
+		case r.exited() != nil:
+			return trace.End{Reason: trace.Environment, Detail: fmt.Sprintf("the server ended by itself: %v", r.exited())}, false
+		case done():
+			return trace.End{}, true
+		}
+		r.fireTimers()
+		if !time.Now().Before(deadline) {
+			return trace.End{Reason: trace.Bound}, false
+		}
+	}
+}
+
+// after makes the world do something later.
+func (r *run) after(d time.Duration, do func()) {
+	r.timers = append(r.timers, timer{time.Now().Add(d), do})
+}
+
+func (r *run) fireTimers() {
+	var due []timer
+	r.timers = slices.DeleteFunc(r.timers, func(t timer) bool {
+		if t.at.After(time.Now()) {
+			return false
+		}
+		due = append(due, t)
+		return true
+	})
+	for _, t := range due {
+		t.do()
+	}
+}
+
+// current is the incarnation that lives, or did last.
+func (r *run) current() *incarnation { return r.incarnations[len(r.incarnations)-1] }
+
+// exited is why the current incarnation has ended by itself; nil: it has not.
+func (r *run) exited() error {
+	inc := r.current()
+	if !inc.over() || inc.proc.Dead() {
+		return nil
+	}
+	err := <-inc.ended
+	if err == nil {
+		err = errors.New("no error")
+	}
+	inc.ended <- err
+	return err
+}
+
+// stop ends the server as SIGTERM does, so that what it leaves behind shows.
+func (r *run) stop(ctx context.Context) {
+	inc := r.current()
+	if inc.proc.Dead() {
+		return
+	}
+	inc.cancel()
+	if over, _ := r.sched.Run(ctx, inc.over, time.Now().Add(time.Minute)); over {
+		inc.record("", trace.Body{Process: &trace.Process{Name: "server", State: "stopped"}})
+	}
+}
+
+// drain ends every goroutine of the bubble. What they still do is not recorded.
+func (r *run) drain() {
+	for _, inc := range r.incarnations {
+		if inc.mgr != nil && !inc.elected() && !inc.over() {
+			inc.proc.Thaw()
+			//nolint:errcheck // if it is not elected by then, what follows still ends it
+			_, _ = r.sched.Run(context.Background(), func() bool { return inc.elected() || inc.over() }, time.Now().Add(time.Hour))
+		}
+		inc.proc.Kill()
+		inc.cancel()
+	}
+	r.endPlugins()
+	r.sched.Drain()
+	for _, inc := range r.incarnations {
+		<-inc.ended
+	}
+	time.Sleep(time.Hour) // retries that were cut off run out
+}
+
+// wrote is called with every write to the API server, by whoever makes it.
+func (r *run) wrote(w apiserver.Write) {
+	by, object := r.writer, objectOf(w.Request)
+	body := trace.Write{Client: by.client, Verb: w.Verb, Resource: w.Resource, Name: strings.TrimPrefix(w.Namespace+"/"+w.Name, "/")}
+	if w.Verb == "patch" {
+		body.Change = string(w.Body)
+	}
+	if w.New != nil {
+		body.ResourceVersion = w.New.GetResourceVersion()
+	}
+	if w.Err != nil {
+		body.Error = w.Err.Error()
+	}
+	r.rec.add(by.incarnation, object, trace.Body{Write: &body})
+	if w.New == nil {
+		return
+	}
+	from, to := r.phases[object], phaseOf(w.New)
+	if from == to {
+		return
+	}
+	r.phases[object] = to
+	r.rec.add(by.incarnation, object, trace.Body{Phase: &trace.Phase{From: from, To: to}})
+	r.faults.phase(object, to)
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// kill ends the current incarnation and starts the next one later.
+func (r *run) kill(k *scenario.Kill) {
+	r.current().kill()
+	r.after(k.RestartAfter.Duration, r.start)
+}

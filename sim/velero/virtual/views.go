@@ -1,0 +1,141 @@
+package virtual
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/pflag"
+	veleroclient "github.com/vmware-tanzu/velero/pkg/client"
+	"github.com/vmware-tanzu/velero/pkg/plugin/clientmgmt"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/velosim/velosim/sim/velero/apiserver"
+	"github.com/velosim/velosim/sim/velero/server"
+)
+
+var _ server.Views = (*incarnation)(nil)
+
+// restConfig leads to the in-memory API server; what is sent over it is done by who.
+func (inc *incarnation) restConfig(who string) *rest.Config {
+	return inc.run.restConfig(inc.run.api.Transport(gate{inc, who}))
+}
+
+// Manager implements server.Views.
+func (inc *incarnation) Manager(controller string) ctrl.Manager {
+	return namedManager{inc.mgr, inc, controller}
+}
+
+// Cached implements server.Views. Every read is a step.
+func (inc *incarnation) Cached(controller string) client.Client {
+	return inc.client(controller, cacheReader{
+		Reader: inc.mgr.GetCache(),
+		before: func(what string) { inc.step(controller, what) },
+	})
+}
+
+// Direct implements server.Views.
+func (inc *incarnation) Direct(controller string) client.Client { return inc.client(controller, nil) }
+
+// Kube implements server.Views.
+func (inc *incarnation) Kube(controller string) kubernetes.Interface {
+	return kubernetes.NewForConfigOrDie(inc.restConfig(controller))
+}
+
+// Dynamic implements server.Views.
+func (inc *incarnation) Dynamic(controller string) dynamic.Interface {
+	return dynamic.NewForConfigOrDie(inc.restConfig(controller))
+}
+
+// Plugins implements server.Views.
+func (inc *incarnation) Plugins(controller string) func(logrus.FieldLogger) clientmgmt.Manager {
+	return inc.pluginManager(controller)
+}
+
+// client writes to the API server and reads from cached, or from the API server too if that is nil.
+func (inc *incarnation) client(who string, cached client.Reader) client.Client {
+	cfg := inc.restConfig(who)
+	o := client.Options{HTTPClient: &http.Client{Transport: cfg.Transport}, Scheme: inc.run.scheme, Mapper: inc.run.mapper}
+	if cached != nil {
+		o.Cache = &client.CacheOptions{Reader: cached}
+	}
+	c, err := client.New(cfg, o)
+	if err != nil {
+		panic(fmt.Sprintf("client of %s: %v", who, err)) // the configuration above is at fault, no input
+	}
+	return c
+}
+
+// gate makes the requests of one client of an incarnation steps: one for a read; two for a write, as it is applied and as
+// its reply is seen; one for each event of a watch.
+type gate struct {
+	inc *incarnation
+	who string
+}
+
+func (g gate) Request(_ context.Context, r apiserver.Request) error {
+	g.inc.step(g.who, fmt.Sprintf("%s %s/%s %s/%s %08x", r.Verb, r.Resource, r.Subresource, r.Namespace, r.Name, hash(r.Body)))
+	g.inc.run.writer = writer{g.inc.n, g.who}
+	return nil
+}
+
+func (g gate) Reply(_ context.Context, r apiserver.Request, _ bool, _ error) error {
+	switch r.Verb {
+	case "get", "list", "watch":
+	default:
+		g.inc.step(g.who, fmt.Sprintf("%s %s %s/%s %08x: reply", r.Verb, r.Resource, r.Namespace, r.Name, hash(r.Body)))
+	}
+	return nil
+}
+
+func (g gate) Watch(_ context.Context, r apiserver.Request, e apiserver.WatchEvent) error {
+	g.inc.step(g.who, fmt.Sprintf("watch %s: %s", r.Resource, e.Type))
+	return nil
+}
+
+func hash(b []byte) uint32 {
+	h := fnv.New32a()
+	h.Write(b)
+	return h.Sum32()
+}
+
+// factory makes clients for Velero's internal plugins.
+type factory struct {
+	inc *incarnation
+	who string
+}
+
+var _ veleroclient.Factory = factory{}
+
+func (f factory) BindFlags(*pflag.FlagSet)            {}
+func (f factory) SetBasename(string)                  {}
+func (f factory) SetClientQPS(float32)                {}
+func (f factory) SetClientBurst(int)                  {}
+func (f factory) Namespace() string                   { return veleroNamespace }
+func (f factory) ClientConfig() (*rest.Config, error) { return f.inc.restConfig(f.who), nil }
+
+func (f factory) KubeClient() (kubernetes.Interface, error) {
+	return kubernetes.NewForConfig(f.inc.restConfig(f.who))
+}
+
+func (f factory) DynamicClient() (dynamic.Interface, error) {
+	return dynamic.NewForConfig(f.inc.restConfig(f.who))
+}
+
+func (f factory) KubebuilderClient() (client.Client, error) { return f.inc.Direct(f.who), nil }
+
+func (f factory) KubebuilderWatchClient() (client.WithWatch, error) {
+	cfg := f.inc.restConfig(f.who)
+	return client.NewWithWatch(cfg, client.Options{HTTPClient: &http.Client{Transport: cfg.Transport}, Scheme: f.inc.run.scheme, Mapper: f.inc.run.mapper})
+}
+
+func (f factory) DiscoveryClient() (discovery.AggregatedDiscoveryInterface, error) {
+	return discovery.NewDiscoveryClientForConfig(f.inc.restConfig(f.who))
+}

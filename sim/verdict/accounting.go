@@ -1,0 +1,86 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// accounting checks objects at rest: the counts of the status against the invariants of sim/phase, and, of those that a
+// finalizer has ended, that the resource and its stored copy agree. Failed and FailedValidation demand no more, and
+// neither does a backup that went to PartiallyFailed without a finalizer.
+func (r *run) accounting() []Finding {
+	var found []Finding
+	for _, o := range r.objects {
+		if o.api == nil {
+			continue
+		}
+		miss := func(expected, seen string) {
+			found = append(found, r.atEnd("accounting", o.name, expected, seen))
+		}
+		api := status(o.api)
+		counted, bare, ok := r.atRest(o)
+		for _, inv := range phase.Invariants() {
+			if ok && !inv.Holds(counted) && inv.Holds(bare) {
+				miss(inv.Name+": "+inv.Statement, api)
+			}
+		}
+		if !o.finalized() {
+			continue
+		}
+		switch {
+		case o.kind == phase.Restore: // has no stored copy
+		case o.store == nil:
+			miss("a stored copy (velero-backup.json)", "none")
+		case status(o.store) != api:
+			miss("the stored copy agrees with the resource: "+api, status(o.store))
+		}
+		if stored, ok := storedCounts(o); ok && stored != countsOf(o.api) {
+			miss("stored item operations that agree with the status: "+counts(countsOf(o.api)), counts(stored))
+		}
+	}
+	return found
+}
+
+// atRest is the object as the API has it at rest, and the same without its counts: an invariant that breaks without them
+// is none of accounting's business.
+func (r *run) atRest(o *object) (counted, bare phase.View, ok bool) {
+	p, err := phase.Parse(o.api.Phase)
+	bare = phase.View{Kind: o.kind, From: p, Phase: p, Finalized: o.finalizing(len(r.events))}
+	counted = bare
+	counted.Attempted, counted.Completed, counted.Failed = o.api.Attempted, o.api.Completed, o.api.Failed
+	counted.Errors = o.api.Errors
+	return counted, bare, err == nil
+}
+
+// storedCounts counts the item operations in the object store. Restores are judged only where the trace has them.
+func storedCounts(o *object) (n scenario.Operations, ok bool) {
+	if o.store == nil || o.kind == phase.Restore && len(o.store.Operations) == 0 {
+		return n, false
+	}
+	for _, op := range o.store.Operations {
+		n.Attempted++
+		switch op.Phase {
+		case "Completed":
+			n.Completed++
+		case "Failed":
+			n.Failed++
+		}
+	}
+	return n, true
+}
+
+func countsOf(r *trace.Rest) scenario.Operations {
+	return scenario.Operations{Attempted: r.Attempted, Completed: r.Completed, Failed: r.Failed}
+}
+
+// status is what both copies must agree in.
+func status(r *trace.Rest) string {
+	ended := "no completionTimestamp"
+	if r.Ended {
+		ended = "a completionTimestamp"
+	}
+	return fmt.Sprintf("phase %s, %d errors, %d warnings, %s, %s", named(r.Phase), r.Errors, r.Warnings, counts(countsOf(r)), ended)
+}

@@ -1,0 +1,73 @@
+package verdict
+
+import (
+	"math"
+	"time"
+
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// What Velero 1.18.3 waits for at most, unless a flag of the server says otherwise.
+const (
+	// poll of the operations controllers: defaultBackupOperationsFrequency, pkg/controller/backup_operations_controller.go,
+	// and defaultRestoreOperationsFrequency, restore_operations_controller.go.
+	poll = 10 * time.Second
+	// resourceTimeout bounds the retries of a controller's patches (PatchResourceWithRetriesOnErrors) and the waits of the
+	// restore finalizer: defaultResourceTerminatingTimeout, pkg/cmd/server/config/config.go.
+	resourceTimeout = 10 * time.Minute
+	// recheck of queued backups: defaultQueuedBackupRecheckFrequency, pkg/controller/backup_queue_controller.go.
+	recheck = time.Minute
+	// slack covers what Velero bounds only in the single digits of minutes: back-off of requeues, start-up, slow items.
+	slack = 5 * time.Minute
+)
+
+// Bound is the trace time by which every run of the scenario has ended, or never will: for the backup and the restore each
+// its item operation timeout, two polls, the resource timeout and two rechecks of the queue; the call deadline for each
+// call that hangs; the delays of faults and restarts; the delays of scripted calls; and some slack. It does not overflow.
+func Bound(s *scenario.Scenario) trace.Time {
+	total := slack
+	add := func(n int, d time.Duration) { total = saturate(total, n, d) }
+	object := func(timeout scenario.Duration) {
+		add(1, timeout.Duration)
+		add(2, poll)
+		add(1, resourceTimeout)
+		add(2, recheck)
+	}
+	if s.Backup != nil {
+		object(s.Backup.ItemOperationTimeout)
+	}
+	if s.Restore != nil {
+		object(s.Restore.ItemOperationTimeout)
+	}
+	items := max(1, len(s.Items))
+	for _, p := range s.Plugins {
+		// An item has one Execute, and one more if it is updated. An operation has one Cancel; its Progress can be slow in
+		// the pass that ends InProgress, in the last poll before the timeout, and in the first after it.
+		for _, m := range []struct {
+			scenario.Behaviour
+			calls int
+		}{{p.Execute.Behaviour, 2 * items}, {p.Progress, 3 * items}, {p.Cancel, items}} {
+			add(m.calls, m.Delay.Duration)
+			if m.Hang {
+				add(items, phase.CallDeadline)
+			}
+		}
+	}
+	for _, f := range s.Faults {
+		add(1, f.At.Delay.Duration)
+		if f.Do.Kill != nil {
+			add(1, f.Do.Kill.RestartAfter.Duration)
+		}
+	}
+	return trace.Time(total)
+}
+
+// saturate returns total + n·d, at most the longest duration there is. None of them is negative.
+func saturate(total time.Duration, n int, d time.Duration) time.Duration {
+	if d > 0 && time.Duration(n) > (math.MaxInt64-total)/d {
+		return math.MaxInt64
+	}
+	return total + time.Duration(n)*max(d, 0)
+}

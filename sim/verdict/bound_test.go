@@ -1,0 +1,50 @@
+package verdict
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+func TestBound(t *testing.T) {
+	d := func(d time.Duration) scenario.Duration { return scenario.Duration{Duration: d} }
+	const idle = 4*time.Hour + 20*time.Second + 10*time.Minute + 2*time.Minute + 5*time.Minute
+	for _, c := range []struct {
+		name   string
+		change func(*scenario.Scenario)
+		want   time.Duration
+	}{
+		{"a backup", func(*scenario.Scenario) {}, idle},
+		{"and a restore", func(s *scenario.Scenario) {
+			s.Restore = &scenario.Restore{ItemOperationTimeout: d(time.Hour)}
+		}, idle + time.Hour + 20*time.Second + 12*time.Minute},
+		{"a call that hangs for each item", func(s *scenario.Scenario) {
+			s.Items = []scenario.Item{"configmaps/app/a", "configmaps/app/b"}
+			s.Plugins[0].Progress.Hang = true
+		}, idle + 20*time.Minute},
+		{"a fault and a restart", func(s *scenario.Scenario) {
+			s.Faults = []scenario.Fault{{
+				At: scenario.Point{Delay: d(time.Minute)}, Do: scenario.Do{Kill: &scenario.Kill{RestartAfter: d(2 * time.Minute)}},
+			}}
+		}, idle + 3*time.Minute},
+		{"slow calls", func(s *scenario.Scenario) {
+			s.Plugins[0].Execute.Delay = d(time.Minute)
+			s.Plugins[0].Progress.Delay = d(time.Minute)
+			s.Plugins[0].Cancel.Delay = d(time.Minute)
+		}, idle + 6*time.Minute},
+		{"more than fits", func(s *scenario.Scenario) {
+			s.Plugins[0].Execute.Delay = d(math.MaxInt64 / 2)
+		}, math.MaxInt64},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := expecting(scenario.Outcome{})
+			c.change(s)
+			if got := Bound(s); got != trace.Time(c.want) {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}

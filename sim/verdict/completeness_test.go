@@ -1,0 +1,87 @@
+package verdict
+
+import (
+	"testing"
+
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+func TestInconclusive(t *testing.T) {
+	faulty := func(s *scenario.Scenario) {
+		s.Faults = []scenario.Fault{{ID: "kill-1"}, {ID: "kill-2"}}
+	}
+	cut := brief{"completeness", "a whole trace", "it is cut off: it has no end"}
+	for _, j := range []judged{
+		{
+			name:   "faults that never struck, each named",
+			expect: scenario.Outcome{Phase: "PartiallyFailed"},
+			change: faulty, trace: healthy().rests(1, 0).settles(), result: Inconclusive,
+			found: []brief{
+				{"completeness", "fault kill-1 strikes", "it never did"},
+				{"completeness", "fault kill-2 strikes", "it never did"},
+			},
+		},
+		{
+			name:   "faults that struck",
+			change: faulty, trace: healthy().fault("kill-2").fault("kill-1").rests(1, 0).settles(), result: Pass,
+		},
+		{
+			name:   "a cut-off trace",
+			expect: scenario.Outcome{Phase: "Completed"},
+			trace:  waiting().ends(""), result: Inconclusive, found: []brief{cut},
+		},
+		{
+			name:  "a cut-off trace that has shown an illegal edge",
+			trace: begin().phases("Queued", "InProgress").ends(""), result: Fail,
+			found: []brief{{"conformance", "a change of phase that demanded allows a backup", "Queued → InProgress"}, cut},
+		},
+		{
+			name: "a stalled world",
+			trace: func() trace.Trace {
+				stalled := waiting().ends(trace.Stalled)
+				stalled.End.Detail = "goroutine 1"
+				return stalled
+			}(),
+			result: Inconclusive,
+			found:  []brief{{"completeness", "a run that ends by itself or at its bound", "stalled: goroutine 1"}},
+		},
+		{
+			name:  "a broken environment",
+			trace: waiting().ends(trace.Environment), result: Inconclusive,
+			found: []brief{{"completeness", "a run that ends by itself or at its bound", "environment"}},
+		},
+		{
+			name: "a trace of another scenario",
+			trace: func() trace.Trace {
+				other := waiting().rest(trace.Rest{Copy: "api"}).ends(trace.Bound)
+				other.Header.Scenario = "other"
+				return other
+			}(),
+			result: Inconclusive,
+			found:  []brief{{"completeness", "a trace of scenario s", `one of scenario "other"`}},
+		},
+		{
+			name:  "a trace without the state at rest",
+			trace: healthy().settles(), result: Inconclusive,
+			found: []brief{{"completeness", "its state at rest, as the API has it", "the trace has none"}},
+		},
+		{
+			name:   "a world that does not restore",
+			change: withRestore, trace: healthy().rests(1, 0).settles(), result: Inconclusive,
+			found: []brief{{"completeness", "its creation", "the trace has none"}},
+		},
+		{
+			name: "a release without rules",
+			trace: func() trace.Trace {
+				old := healthy().rests(1, 0).settles()
+				old.Header.Velero = "1.2.0"
+				return old
+			}(),
+			result: Inconclusive,
+			found:  []brief{{"completeness", "a release with rules in sim/phase", `no rules for Velero release "1.2.0": use 1.18.x`}},
+		},
+	} {
+		j.run(t)
+	}
+}

@@ -1,0 +1,71 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/velosim/velosim/sim/phase"
+)
+
+// conformance checks every phase change against the legal ones of the reading, and the object as it then was against the
+// invariants of sim/phase. Accounting checks them again at rest, when the trace shows the counts of the status.
+func (r *run) conformance(rules phase.Rules) []Finding {
+	var found []Finding
+	for _, o := range r.objects {
+		miss := func(event int, expected, seen string) {
+			found = append(found, r.finding("conformance", o.name, event, expected, seen))
+		}
+		legal := rules.Legal(o.kind)
+		has := "" // the phase that the object has
+		for _, c := range o.changes {
+			if c.From != has && !(has == "" && c.From == phase.New.String()) {
+				miss(c.event, "a change from "+named(has)+", the phase it has", fmt.Sprintf("a change from %q", c.From))
+			}
+			has = c.To
+			to, err := phase.Parse(c.To)
+			if err != nil {
+				miss(c.event, "a phase of sim/phase", err.Error())
+				continue
+			}
+			from, err := phase.Parse(c.From)
+			if err != nil {
+				continue // found when it was written
+			}
+			if from != to && len(legal[phase.Edge{From: from, To: to}]) == 0 {
+				miss(c.event, fmt.Sprintf("a change of phase that %s allows a %s", rules.Name, o.kind), phase.Edge{From: from, To: to}.String())
+			}
+			view := o.view(c, from, to)
+			for _, inv := range phase.Invariants() {
+				if !inv.Holds(view) {
+					miss(c.event, inv.Name+": "+inv.Statement, fmt.Sprintf("%s; by the plugins' replies, %d operations attempted, %d completed, %d failed",
+						phase.Edge{From: from, To: to}, view.Attempted, view.Completed, view.Failed))
+				}
+			}
+		}
+		if o.api != nil && o.api.Phase != has && !(has == "" && o.api.Phase == phase.New.String()) {
+			miss(len(r.events), "phase "+named(has)+" at rest, the last one written", "phase "+named(o.api.Phase))
+		}
+	}
+	return found
+}
+
+// view is what the trace shows of the object at a change of phase. What Velero knows of operations is what their plugins
+// have replied by then. Every failed operation is an error; how many more there are, no event shows.
+func (o *object) view(c change, from, to phase.Phase) phase.View {
+	v := phase.View{Kind: o.kind, From: from, Phase: to, Finalized: o.finalizing(c.event)}
+	v.Abandoned = strings.HasPrefix(c.From, waits) && to == phase.PartiallyFailed
+	for _, op := range o.operations {
+		if op.event > c.event {
+			continue
+		}
+		v.Attempted++
+		switch o.outcome(op, c.event) {
+		case completed:
+			v.Completed++
+		case failed, cancelled:
+			v.Failed++
+		}
+	}
+	v.Errors = v.Failed
+	return v
+}

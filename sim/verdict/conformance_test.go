@@ -1,0 +1,69 @@
+package verdict
+
+import (
+	"testing"
+
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+func TestConformanceBites(t *testing.T) {
+	_, unknown := phase.Parse("Paused")
+	for _, j := range []judged{
+		{
+			name:  "an illegal edge",
+			trace: begin().phases("Queued", "InProgress", "Failed").rest(trace.Rest{Copy: "api"}).settles(),
+			found: []brief{{"conformance", "a change of phase that demanded allows a backup", "Queued → InProgress"}},
+		},
+		{
+			name:  "a final phase is left",
+			trace: healthy().phases("Failed").rest(trace.Rest{Copy: "api", Attempted: 1, Completed: 1}).settles(),
+			found: []brief{
+				{"conformance", "a change of phase that demanded allows a backup", "Completed → Failed"},
+				{
+					"conformance", "final-phase-is-kept: A final phase is not left, other than by a backup that is deleted.",
+					"Completed → Failed; by the plugins' replies, 1 operations attempted, 1 completed, 0 failed",
+				},
+			},
+		},
+		{
+			name:  "an unknown phase",
+			trace: begin().phases("Queued", "Paused").rest(trace.Rest{Copy: "api"}).ends(trace.Bound),
+			found: []brief{
+				{"conformance", "a phase of sim/phase", unknown.Error()},
+				{"liveness", "a final phase", "phase Paused, waiting for nothing"},
+			},
+		},
+		{
+			name: "a change that nobody saw",
+			trace: func() trace.Trace {
+				s := begin().phases("Queued", "ReadyToStart")
+				s.phase = "InProgress"
+				return s.phases("Failed").rest(trace.Rest{Copy: "api"}).settles()
+			}(),
+			found: []brief{{"conformance", "a change from ReadyToStart, the phase it has", `a change from "InProgress"`}},
+		},
+		{
+			name:  "finalized while an operation runs",
+			trace: waiting().phases("Finalizing", "Completed").rests(1, 0).settles(),
+			found: []brief{
+				{
+					"conformance", "nothing-finalizes-while-operations-run: Finalizing begins when every operation has completed or failed, unless they were abandoned.",
+					"WaitingForPluginOperations → Finalizing; by the plugins' replies, 1 operations attempted, 0 completed, 0 failed",
+				},
+				{
+					"conformance", "finalized-counts-add-up: After the finalizer, attempted = completed + failed, unless operations were abandoned.",
+					"Finalizing → Completed; by the plugins' replies, 1 operations attempted, 0 completed, 0 failed",
+				},
+			},
+		},
+		{
+			name:  "the API rests in a phase that nobody wrote",
+			trace: begin().phases("Queued", "ReadyToStart", "InProgress", "Failed").rest(trace.Rest{Copy: "api", Phase: "Completed"}).settles(),
+			found: []brief{{"conformance", "phase Failed at rest, the last one written", "phase Completed"}},
+		},
+	} {
+		j.result = Fail
+		j.run(t)
+	}
+}

@@ -1,0 +1,106 @@
+package verdict
+
+import (
+	"testing"
+	"time"
+
+	"github.com/velosim/velosim/sim/trace"
+)
+
+func TestContractBites(t *testing.T) {
+	for _, j := range []judged{
+		{
+			name: "no Cancel while the backup waits",
+			trace: waiting().wait(4*time.Hour).progress(mover1, trace.Progress{}).wait(10*time.Second).progress(mover1, trace.Progress{}).
+				wait(10*time.Second).progress(mover1, trace.Progress{Completed: true}).phases("Finalizing", "Completed").rests(1, 0).settles(),
+			found: []brief{{
+				"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, which timed out at 4h0m0s",
+				"no Cancel by 4h0m30s",
+			}},
+		},
+		{
+			name:  "no Cancel, but stored as timed out",
+			trace: waiting().progressErrs(mover1).phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
+			found: []brief{{
+				"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, stored as timed out", "no Cancel",
+			}},
+		},
+		{
+			name: "two Cancels in an incarnation",
+			trace: waiting().wait(4*time.Hour).progress(mover1, trace.Progress{}).cancel(mover1).cancel(mover1).
+				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
+			found: []brief{{
+				"contract", "one Cancel of operation mover-1 of example.io/mover per server incarnation", "another in incarnation 1",
+			}},
+		},
+		{
+			name: "Cancel of a completed operation",
+			trace: waiting().progress(mover1, trace.Progress{Completed: true}).restart(time.Second).cancel(mover1).
+				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
+			found: []brief{{"contract", "no Cancel of operation mover-1 of example.io/mover, which has ended", "Cancel was called"}},
+		},
+		{
+			name: "Progress after the end",
+			trace: waiting().progress(mover1, trace.Progress{Completed: true}).progress(mover1, trace.Progress{Completed: true}).
+				phases("Finalizing", "Completed").rests(1, 0).settles(),
+			found: []brief{{
+				"contract", "no Progress of operation mover-1 of example.io/mover after its end", "Progress was called again in incarnation 1",
+			}},
+		},
+		{
+			name: "Progress after Cancel",
+			trace: timesOut().progress(mover1, trace.Progress{Completed: true, Error: "cancelled"}).
+				rests(0, 1).settles(),
+			found: []brief{{
+				"contract", "no Progress of operation mover-1 of example.io/mover after its end", "Progress was called again in incarnation 1",
+			}},
+		},
+		{
+			name:  "a plugin process outlives a graceful stop",
+			trace: healthy().process(mover, "started").server("stopped").rests(1, 0).settles(),
+			found: []brief{{"contract", "the process of plugin example.io/mover ends when the server stops", "1 still running"}},
+		},
+		{
+			name:  "a call outlives a graceful stop",
+			trace: healthy().calling(execute, "").server("stopped").rests(1, 0).settles(),
+			found: []brief{{
+				"contract", "the process of plugin example.io/mover ends when the server stops",
+				"still in example.io/mover Execute for configmaps/app/settings, called at 1h0m10s",
+			}},
+		},
+	} {
+		j.result = Fail
+		j.run(t)
+	}
+}
+
+func TestContractForgives(t *testing.T) {
+	for _, j := range []judged{
+		{
+			name: "the server was down at the timeout",
+			trace: waiting().wait(4*time.Hour-5*time.Minute).restart(10*time.Minute).wait(10*time.Second).progress(mover1, trace.Progress{Completed: true}).
+				phases("Finalizing", "Completed").rests(1, 0).settles(),
+		},
+		{
+			name: "an operation completes in the poll after its timeout",
+			trace: waiting().wait(4*time.Hour).progress(mover1, trace.Progress{Completed: true}).
+				phases("Finalizing", "Completed").rests(1, 0).settles(),
+		},
+		{
+			name: "Progress again after a restart that lost the end",
+			trace: waiting().progress(mover1, trace.Progress{Completed: true}).restart(time.Second).
+				progress(mover1, trace.Progress{Completed: true}).phases("Finalizing", "Completed").rests(1, 0).settles(),
+		},
+		{
+			name:  "a plugin process ended before the graceful stop",
+			trace: healthy().process(mover, "started").process(mover, "killed").server("stopped").rests(1, 0).settles(),
+		},
+		{
+			name:  "a plugin process died with the server",
+			trace: healthy().process(mover, "started").calling(execute, "").server("killed").rests(1, 0).settles(),
+		},
+	} {
+		j.result = Pass
+		j.run(t)
+	}
+}

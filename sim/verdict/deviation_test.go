@@ -1,0 +1,133 @@
+package verdict
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+const (
+	hangs   = "plugin-call-without-deadline"
+	errs    = "progress-error-is-final"
+	forgets = "ready-backup-forgotten-by-restart"
+)
+
+func TestDeviations(t *testing.T) {
+	deviates := func(rule string, o scenario.Outcome) func(*scenario.Scenario) {
+		return func(s *scenario.Scenario) { s.Expect.Deviation = &scenario.Deviation{Rule: rule, Outcome: o} }
+	}
+	onlyWaits := scenario.Outcome{Phase: "WaitingForPluginOperations"}
+	hung := func() *script {
+		return waiting().wait(time.Minute).calling(progress, mover1).wait(5 * time.Hour).rest(trace.Rest{Copy: "api", Attempted: 1})
+	}
+	errsOnce := func() trace.Trace {
+		s := waiting().progressErrs(mover1).phases("FinalizingPartiallyFailed", "PartiallyFailed")
+		api := trace.Rest{Copy: "api", Errors: 1, Attempted: 1, Failed: 1, Ended: true}
+		store := api
+		store.Copy = "store"
+		store.Operations = []trace.Operation{{ID: mover1, Plugin: mover, Item: item, Phase: "Failed", Error: "mover is away"}}
+		return s.rest(api).rest(store).settles()
+	}
+	fixed := healthy().rests(1, 0).settles()
+	for _, j := range []struct {
+		judged
+		deviation string
+	}{
+		{deviation: hangs, judged: judged{
+			name: "a call hangs for ever", expect: scenario.Outcome{Phase: "PartiallyFailed"},
+			change: deviates(hangs, onlyWaits), trace: hung().ends(trace.Bound), result: KnownDeviation,
+		}},
+		{deviation: errs, judged: judged{
+			name: "an error of Progress is final", expect: scenario.Outcome{Phase: "Completed"},
+			change: deviates(errs, scenario.Outcome{Phase: "PartiallyFailed", Cancelled: &[]string{}}), trace: errsOnce(), result: KnownDeviation,
+		}},
+		{deviation: forgets, judged: judged{
+			name: "a ready backup is forgotten", expect: scenario.Outcome{Phase: "Completed"},
+			change: deviates(forgets, scenario.Outcome{Phase: "ReadyToStart"}),
+			trace: begin().phases("Queued", "ReadyToStart").restart(time.Minute).wait(5 * time.Hour).
+				rest(trace.Rest{Copy: "api"}).ends(trace.Bound),
+			result: KnownDeviation,
+		}},
+		{judged: judged{
+			name: "no longer shows", expect: scenario.Outcome{Phase: "Completed"},
+			change: deviates(hangs, onlyWaits), trace: fixed, result: Fail,
+			found: []brief{{
+				"deviation", "Velero 1.18.3 deviates: phase WaitingForPluginOperations",
+				"the deviation no longer shows: update rule " + hangs,
+			}},
+		}},
+		{judged: judged{
+			name: "another outcome than the deviation's", expect: scenario.Outcome{Phase: "Completed"},
+			change: deviates(errs, onlyWaits), trace: errsOnce(), result: Fail,
+			found: []brief{
+				{"expectation", "phase WaitingForPluginOperations", "phase PartiallyFailed"},
+				{"expectation", "phase Completed", "phase PartiallyFailed"},
+			},
+		}},
+		{judged: judged{
+			name: "stuck in another phase than the deviation's", expect: scenario.Outcome{Phase: "Completed"},
+			change: deviates(forgets, scenario.Outcome{Phase: "ReadyToStart"}),
+			trace:  begin().phases("Queued").wait(time.Hour).rest(trace.Rest{Copy: "api"}).ends(trace.Bound), result: Fail,
+			found: []brief{
+				{"expectation", "phase ReadyToStart", "phase Queued"},
+				{"liveness", "a final phase", "phase Queued, waiting for its turn in the queue, since 0s"},
+				{"expectation", "phase Completed", "phase Queued"},
+			},
+		}},
+		{judged: judged{
+			name: "an unknown rule", expect: scenario.Outcome{Phase: "PartiallyFailed"},
+			change: deviates("hangs", onlyWaits), trace: hung().ends(trace.Bound), result: Inconclusive,
+			found: []brief{{"completeness", "a rule of sim/phase in expect.deviation", `unknown rule "hangs": correct expect.deviation.rule`}},
+		}},
+		{judged: judged{
+			name: "a fault that never struck hides the deviation", expect: scenario.Outcome{Phase: "PartiallyFailed"},
+			change: func(s *scenario.Scenario) {
+				deviates(hangs, onlyWaits)(s)
+				s.Faults = []scenario.Fault{{ID: "kill-1"}}
+			},
+			trace: hung().ends(trace.Bound), result: Inconclusive,
+			found: []brief{{"completeness", "fault kill-1 strikes", "it never did"}},
+		}},
+		{judged: judged{
+			name: "a deviation does not excuse a panic", expect: scenario.Outcome{Phase: "PartiallyFailed"},
+			change: deviates(hangs, onlyWaits),
+			trace: hung().add("", trace.Body{Reconcile: &trace.Reconcile{Controller: "gc", Error: "nil map", Panic: true}}).
+				ends(trace.Bound),
+			result: Fail,
+			found: []brief{
+				{"panic", "no panic in controller gc", "nil map"},
+				{"expectation", "phase PartiallyFailed", "phase WaitingForPluginOperations"},
+				{
+					"liveness", "a final phase", "phase WaitingForPluginOperations, waiting for a reply to " +
+						"example.io/mover Progress of operation mover-1 for configmaps/app/settings, called at 1m10s, 5h0m0s before the end",
+				},
+				{
+					"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, which timed out at 4h0m0s",
+					"no Cancel by 5h1m10s",
+				},
+			},
+		}},
+	} {
+		j.run(t)
+		s := expecting(j.expect)
+		j.change(s)
+		if v := Judge(s, j.trace); v.Deviation != j.deviation {
+			t.Errorf("%s: deviation %q, want %q", j.name, v.Deviation, j.deviation)
+		}
+	}
+}
+
+func TestVerdictNamesPhaseAndTime(t *testing.T) {
+	v := Judge(expecting(scenario.Outcome{}), healthy().rests(1, 0).settles())
+	want := Verdict{
+		Result: Pass, Phase: "Completed", Findings: []Finding{},
+		Simulated: trace.Time(time.Hour + 10*time.Second + 20*time.Second),
+	}
+	if diff := cmp.Diff(want, v); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

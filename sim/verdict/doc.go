@@ -1,0 +1,27 @@
+// Package verdict says what a run shows: a pass, a failure, a known deviation of the release, or nothing conclusive.
+//
+// Judge reads a scenario and the trace of its run; Verdict.Print tells a person what came of it. Bound is how long a run can
+// take at most. Everything here is a pure function of its arguments.
+//
+// A run is judged twice at most. First as users need it: the outcome that the scenario expects, under phase.Demanded. If
+// that finds something, and the scenario names a deviation that the trace's release has, then as the release does it: the
+// deviation's outcome, under phase.ForRelease. Accepted the second time, it is a known deviation; rejected both times, a
+// failure. A deviation that no longer shows is a failure as well, so that its rule gets updated.
+//
+// The oracles, one file each, and what they demand:
+//
+//   - expectation: the outcome written in the scenario. Only judged on a whole run that shows all that the scenario is about.
+//   - conformance: every change of phase is legal, and the invariants of sim/phase hold at each.
+//   - liveness: every object reaches a final phase, within Bound; else it says what the object waits for.
+//   - accounting: at rest, the counts keep the invariants of sim/phase, and the resource and its stored copy agree.
+//   - contract: Velero calls Cancel and Progress as plugins may rely on, and leaves no plugin process behind.
+//   - panic: neither the server nor a controller panics.
+//
+// Two more names appear in findings: deviation, for one that no longer shows, and completeness, for what the trace lacks. A
+// run that lacks something is inconclusive, unless it has failed already.
+//
+// The package imports sim/phase, sim/scenario and sim/trace. Its smallest use:
+//
+//	v := verdict.Judge(s, t)
+//	err := v.Print(os.Stdout)
+package verdict

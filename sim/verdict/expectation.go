@@ -1,0 +1,140 @@
+package verdict
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/velosim/velosim/sim/scenario"
+)
+
+// expectation compares the run with the outcome that the scenario expects under this reading.
+func (r *run) expectation(name string, want scenario.Outcome) []Finding {
+	o := r.find(name)
+	if o == nil {
+		return []Finding{r.atEnd("expectation", name, "phase "+want.Phase, "it was never created")}
+	}
+	var found []Finding
+	miss := func(event int, expected, seen string) {
+		found = append(found, r.finding("expectation", name, event, expected, seen))
+	}
+	last := len(r.events)
+	if n := len(o.changes); n > 0 {
+		last = o.changes[n-1].event
+	}
+	if want.Phase != "" && o.phase() != want.Phase {
+		miss(last, "phase "+want.Phase, "phase "+named(o.phase()))
+	}
+	if path := o.path(); want.Path != nil && !slices.Equal(path, want.Path) {
+		left := last
+		for i, c := range o.changes {
+			if i >= len(want.Path) || c.To != want.Path[i] {
+				left = c.event
+				break
+			}
+		}
+		miss(left, "path "+strings.Join(want.Path, " → "), "path "+strings.Join(path, " → "))
+	}
+	if want.Operations != nil && o.api != nil {
+		seen := scenario.Operations{Attempted: o.api.Attempted, Completed: o.api.Completed, Failed: o.api.Failed}
+		if seen != *want.Operations {
+			miss(len(r.events), counts(*want.Operations), counts(seen))
+		}
+	}
+	if want.Cancelled != nil {
+		if expected, seen := tally(*want.Cancelled), o.cancelled(); !covers(seen, expected) {
+			miss(len(r.events), "Cancel called on operations of "+list(expected), list(seen))
+		}
+	}
+	if want.Updated != nil {
+		if expected, seen := tally(*want.Updated), o.updated(); !slices.Equal(keys(seen), keys(expected)) {
+			miss(len(r.events), "backed up again: "+list(expected), list(seen))
+		}
+	}
+	if want.Within.Duration > 0 && r.trace.Header.Scale == 1 && len(o.changes) > 0 {
+		if took := time.Duration(o.changes[len(o.changes)-1].at - o.createdAt); took > want.Within.Duration {
+			miss(last, fmt.Sprintf("last phase within %s of its creation", want.Within), took.String())
+		}
+	}
+	return found
+}
+
+func (o *object) path() []string {
+	var p []string
+	for _, c := range o.changes {
+		p = append(p, c.To)
+	}
+	return p
+}
+
+// cancelled counts, for each plugin, its operations on which Cancel was called.
+func (o *object) cancelled() map[string]int {
+	seen := map[[2]string]bool{}
+	n := map[string]int{}
+	for _, c := range o.calls {
+		if id := [2]string{c.Plugin, c.Operation}; c.Method == cancel && !seen[id] {
+			seen[id] = true
+			n[c.Plugin]++
+		}
+	}
+	return n
+}
+
+// updated counts, for each item, the times that Execute was called for it while the object was finalized.
+func (o *object) updated() map[string]int {
+	n := map[string]int{}
+	for _, c := range o.calls {
+		if c.Method == execute && strings.HasPrefix(o.phaseAt(c.event), finalizes) {
+			n[c.Item]++
+		}
+	}
+	return n
+}
+
+// covers reports whether both name the same plugins, and each was seen at least as often as it is expected.
+func covers(seen, expected map[string]int) bool {
+	for k, n := range expected {
+		if seen[k] < n {
+			return false
+		}
+	}
+	return len(seen) == len(expected)
+}
+
+func tally[S ~string](names []S) map[string]int {
+	n := map[string]int{}
+	for _, name := range names {
+		n[string(name)]++
+	}
+	return n
+}
+
+func keys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
+
+func list(m map[string]int) string {
+	if len(m) == 0 {
+		return "none"
+	}
+	var names []string
+	for _, k := range keys(m) {
+		if m[k] > 1 {
+			k = fmt.Sprintf("%s (%d times)", k, m[k])
+		}
+		names = append(names, k)
+	}
+	return strings.Join(names, ", ")
+}
+
+func counts(n scenario.Operations) string {
+	return fmt.Sprintf("operations: %d attempted, %d completed, %d failed", n.Attempted, n.Completed, n.Failed)
+}
+
+// named is the phase as messages name it.
+func named(p string) string {
+	if p == "" {
+		return "New (none was written)"
+	}
+	return p
+}

@@ -1,0 +1,65 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// liveness demands that every object has reached a final phase, within the run's bound. A reading may accept one phase
+// that is not final for the object that the expectations speak of: a deviation that never ends.
+func (r *run) liveness(bound trace.Time, subject, accepted string) []Finding {
+	var found []Finding
+	for _, o := range r.objects {
+		if o.created == nil && len(o.changes) == 0 {
+			continue
+		}
+		switch p := o.phase(); {
+		case !final(p) && o.name == subject && accepted != "" && p == accepted:
+		case !final(p):
+			found = append(found, r.atEnd("liveness", o.name, "a final phase",
+				fmt.Sprintf("phase %s, waiting for %s", named(p), r.awaited(o))))
+		case r.trace.Header.Scale == 1 && o.changes[len(o.changes)-1].at > bound:
+			last := o.changes[len(o.changes)-1]
+			found = append(found, r.finding("liveness", o.name, last.event,
+				"a final phase by "+bound.String(), fmt.Sprintf("phase %s at %s", p, last.at)))
+		}
+	}
+	return found
+}
+
+// awaited names what an object waits for when the run has ended. Of a call it says for which item, too.
+func (r *run) awaited(o *object) string {
+	for _, c := range o.calls {
+		if c.inFlight() {
+			return fmt.Sprintf("a reply to %s, called at %s, %s before the end", o.describe(c), c.at, r.at-c.at)
+		}
+	}
+	var waits []string
+	for _, d := range trace.Describe(r.trace, r.at).Objects {
+		for _, w := range d.Waiting {
+			if d.Name == o.name {
+				waits = append(waits, w.String())
+			}
+		}
+	}
+	if waits == nil {
+		return "nothing"
+	}
+	return strings.Join(waits, "; ")
+}
+
+// describe names a call: its plugin, method, operation and item.
+func (o *object) describe(c *call) string {
+	s := c.Plugin + " " + c.Method
+	item := c.Item
+	if c.Operation != "" {
+		s += " of operation " + c.Operation
+		item = o.item(c.Operation)
+	}
+	if item != "" {
+		s += " for " + item
+	}
+	return s
+}

@@ -1,0 +1,165 @@
+package verdict
+
+import (
+	"time"
+
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// script writes a trace, event by event, about one object at a time.
+type script struct {
+	t           trace.Trace
+	at          trace.Time
+	incarnation int
+	object      string
+	phase       string
+	call        int
+}
+
+const (
+	mover  = "example.io/mover"
+	mover1 = "mover-1"
+	item   = "configmaps/app/settings"
+)
+
+// begin opens a trace of scenario "s" with a server that has started and a backup that the user has created.
+func begin() *script {
+	s := &script{incarnation: 1}
+	s.t.Header = trace.Header{Schema: trace.Schema, Scenario: "s", World: "virtual", Velero: "1.18.3", Seed: 1, Scale: 1}
+	return s.server("started").create("backup/backup-1")
+}
+
+func (s *script) add(object string, b trace.Body) *script {
+	s.t.Events = append(s.t.Events, trace.Event{
+		Seq: len(s.t.Events) + 1, At: s.at, Incarnation: s.incarnation, Object: object, Body: b,
+	})
+	return s
+}
+
+func (s *script) wait(d time.Duration) *script { s.at += trace.Time(d); return s }
+
+func (s *script) server(state string) *script { return s.process("server", state) }
+
+func (s *script) process(name, state string) *script {
+	return s.add("", trace.Body{Process: &trace.Process{Name: name, State: state}})
+}
+
+// restart kills the server and starts its next incarnation.
+func (s *script) restart(down time.Duration) *script {
+	s.server("killed").wait(down)
+	s.incarnation++
+	return s.server("started")
+}
+
+func (s *script) create(object string) *script {
+	s.object, s.phase = object, ""
+	return s.add(object, trace.Body{Created: &trace.Created{ItemOperationTimeout: trace.Time(4 * time.Hour)}})
+}
+
+func (s *script) phases(to ...string) *script {
+	for _, p := range to {
+		s.add(s.object, trace.Body{Phase: &trace.Phase{From: s.phase, To: p}})
+		s.phase = p
+	}
+	return s
+}
+
+// calling calls a method that does not return yet.
+func (s *script) calling(method, operation string) *script {
+	s.call++
+	c := &trace.Call{ID: s.call, Plugin: mover, Method: method, Phase: s.phase}
+	if method == execute {
+		c.Item = item
+	} else {
+		c.Operation = operation
+	}
+	return s.add(s.object, trace.Body{Call: c})
+}
+
+func (s *script) returns(r trace.Return) *script {
+	r.ID = s.call
+	return s.add(s.object, trace.Body{Return: &r})
+}
+
+func (s *script) execute(operation string) *script {
+	return s.calling(execute, "").returns(trace.Return{Operation: operation})
+}
+
+func (s *script) progress(operation string, p trace.Progress) *script {
+	return s.calling(progress, operation).returns(trace.Return{Progress: &p})
+}
+
+func (s *script) progressErrs(operation string) *script {
+	return s.calling(progress, operation).returns(trace.Return{Error: "rpc error: mover is away"})
+}
+
+func (s *script) cancel(operation string) *script {
+	return s.calling(cancel, operation).returns(trace.Return{})
+}
+
+func (s *script) fault(id string) *script {
+	return s.add("", trace.Body{Fault: &trace.Fault{ID: id, What: "killed the server"}})
+}
+
+func (s *script) rest(r trace.Rest) *script {
+	if r.Phase == "" {
+		r.Phase = s.phase
+	}
+	return s.add(s.object, trace.Body{Rest: &r})
+}
+
+// rests adds both copies, or for a restore the one, as a faithful Velero leaves them.
+func (s *script) rests(completed, failed int) *script {
+	r := trace.Rest{Copy: "api", Errors: failed, Attempted: completed + failed, Completed: completed, Failed: failed, Ended: true}
+	s.rest(r)
+	if s.object[0] == 'r' {
+		return s
+	}
+	r.Copy = "store"
+	for n := range completed + failed {
+		op := trace.Operation{ID: mover1, Plugin: mover, Item: item, Phase: "Completed"}
+		if n >= completed {
+			op.Phase, op.Error = "Failed", "Asynchronous action timed out"
+		}
+		r.Operations = append(r.Operations, op)
+	}
+	return s.rest(r)
+}
+
+func (s *script) ends(reason string) trace.Trace {
+	s.t.End = trace.End{Reason: reason, At: s.at}
+	return s.t
+}
+
+func (s *script) settles() trace.Trace { return s.wait(20 * time.Second).ends(trace.Settled) }
+
+// waiting is the start of most traces: an operation runs and the backup waits for it.
+func waiting() *script {
+	return begin().phases("Queued", "ReadyToStart", "InProgress").execute(mover1).
+		progress(mover1, trace.Progress{Done: 1, Of: 10}).phases("WaitingForPluginOperations").wait(10 * time.Second)
+}
+
+// healthy is a backup whose operation completes after an hour, up to its last phase.
+func healthy() *script {
+	return waiting().progress(mover1, trace.Progress{Done: 1, Of: 10}).wait(time.Hour).
+		progress(mover1, trace.Progress{Done: 10, Of: 10, Completed: true}).phases("Finalizing", "Completed")
+}
+
+// timesOut is a backup whose operation is cancelled at its timeout, up to its last phase.
+func timesOut() *script {
+	return waiting().wait(4*time.Hour).progress(mover1, trace.Progress{Done: 1, Of: 10}).
+		cancel(mover1).phases("FinalizingPartiallyFailed", "PartiallyFailed")
+}
+
+// expecting is the scenario of the traces.
+func expecting(o scenario.Outcome) *scenario.Scenario {
+	timeout := scenario.Duration{Duration: 4 * time.Hour}
+	return &scenario.Scenario{
+		Metadata: scenario.Metadata{Name: "s"},
+		Backup:   &scenario.Backup{Name: "backup-1", ItemOperationTimeout: timeout},
+		Items:    []scenario.Item{item},
+		Plugins:  []scenario.Plugin{{Name: mover, Action: scenario.BackupItemAction}},
+		Expect:   scenario.Expect{Outcome: o},
+	}
+}

@@ -1,0 +1,165 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// Result is what a verdict comes to.
+type Result string
+
+// The results.
+const (
+	// Pass: the run is as users need it.
+	Pass Result = "pass"
+	// Fail: the run is neither as users need it nor as its release is known to do, or no longer as that is.
+	Fail Result = "fail"
+	// KnownDeviation: the run is not as users need it, but as its release is known to do.
+	KnownDeviation Result = "known deviation"
+	// Inconclusive: the trace does not show enough to tell.
+	Inconclusive Result = "inconclusive"
+)
+
+// Verdict is what the oracles say of one run.
+type Verdict struct {
+	Result Result `json:"result"`
+	// Deviation is the rule of sim/phase by which the release deviates, when the result is KnownDeviation.
+	Deviation string `json:"deviation,omitempty"`
+	// Phase is the last phase of the object that the expectations speak of; empty: it never had one.
+	Phase string `json:"phase"`
+	// Simulated is how long the run took in trace time.
+	Simulated trace.Time `json:"simulated"`
+	// Findings is why the result is Fail or Inconclusive; empty, never nil, otherwise.
+	Findings []Finding `json:"findings"`
+}
+
+// Finding is one thing that an oracle demands, and what it saw instead.
+type Finding struct {
+	// Oracle is expectation, conformance, liveness, accounting, contract or panic; or deviation (one is wrongly claimed), or
+	// completeness (the trace lacks something).
+	Oracle string `json:"oracle"`
+	// Reading under which it was found: "demanded", or the release's.
+	Reading string `json:"reading,omitempty"`
+	// Object is kind/name; empty: the finding is about none.
+	Object   string     `json:"object,omitempty"`
+	Expected string     `json:"expected"`
+	Seen     string     `json:"seen"`
+	At       trace.Time `json:"at"`
+	// Around are the events about the object, the server and the faults just before and after.
+	Around []trace.Event `json:"around,omitempty"`
+}
+
+// reading is one way to read the machine, and the outcome that it leads to.
+type reading struct {
+	rules   phase.Rules
+	outcome scenario.Outcome
+	// accepted is the phase, not a final one, in which the deviation leaves the object; empty: there is none.
+	accepted string
+}
+
+// Judge judges a run of the scenario: as users need it (phase.Demanded), and, where the scenario names a deviation that
+// the trace's release has, as that release does (phase.ForRelease). It is pure, and takes any trace.
+//
+// A failure shown wins over a lack of evidence. Expectations are judged on a complete run only, liveness on one that has
+// not been cut off.
+func Judge(s *scenario.Scenario, t trace.Trace) Verdict {
+	r := fold(t)
+	subject := s.Object()
+	v := Verdict{Phase: r.find(subject).phase(), Simulated: r.at}
+	seen := r.evidence(s)
+	d, release, excuses := r.deviation(s, &seen)
+	v.Findings = r.judge(s, reading{rules: phase.Demanded(), outcome: s.Expect.Outcome}, seen)
+	v.Result = Pass
+	switch {
+	case len(v.Findings) > 0 && excuses:
+		second := r.judge(s, released(release, d), seen)
+		if len(second) == 0 {
+			v.Result, v.Deviation, v.Findings = KnownDeviation, d.Rule, nil
+			break
+		}
+		v.Result, v.Findings = Fail, merge(second, v.Findings)
+	case len(v.Findings) > 0:
+		v.Result = Fail
+	case excuses && seen.complete():
+		v.Result = Fail
+		v.Findings = []Finding{r.atEnd("deviation", subject,
+			"Velero "+t.Header.Velero+" deviates: phase "+d.Phase, "the deviation no longer shows: update rule "+d.Rule)}
+	}
+	if len(seen.lacks) > 0 {
+		if v.Result != Fail {
+			v.Result, v.Deviation = Inconclusive, ""
+		}
+		v.Findings = append(v.Findings, seen.lacks...)
+	}
+	if v.Findings == nil {
+		v.Findings = []Finding{}
+	}
+	return v
+}
+
+// deviation returns the deviation that the scenario names, the release's rules, and whether they may excuse what is found
+// under the demanded ones. What it cannot tell is added to what the trace lacks, and then only safety is judged.
+func (r *run) deviation(s *scenario.Scenario, seen *evidence) (d *scenario.Deviation, release phase.Rules, excuses bool) {
+	unsure := func(expected, found string) {
+		seen.whole = false
+		seen.lacks = append(seen.lacks, r.missing("", expected, found))
+	}
+	d = s.Expect.Deviation
+	release, err := phase.ForRelease(r.trace.Header.Velero)
+	if err != nil {
+		unsure("a release with rules in sim/phase", err.Error())
+		return d, release, false
+	}
+	if d == nil {
+		return d, release, false
+	}
+	for _, rule := range phase.All() {
+		if rule.Name == d.Rule {
+			return d, release, rule.Deviates(release)
+		}
+	}
+	unsure("a rule of sim/phase in expect.deviation", fmt.Sprintf("unknown rule %q: correct expect.deviation.rule", d.Rule))
+	return d, release, true // so that what this release does anyway is not taken for a failure
+}
+
+func released(release phase.Rules, d *scenario.Deviation) reading {
+	rd := reading{rules: release, outcome: d.Outcome}
+	if !final(d.Phase) {
+		rd.accepted = d.Phase
+	}
+	return rd
+}
+
+// judge lets every oracle judge the run under one reading, as far as the evidence goes.
+func (r *run) judge(s *scenario.Scenario, rd reading, seen evidence) []Finding {
+	found := r.panics()
+	if seen.complete() {
+		found = append(found, r.expectation(s.Object(), rd.outcome)...)
+	}
+	found = append(found, r.conformance(rd.rules)...)
+	if seen.whole {
+		found = append(found, r.liveness(Bound(s), s.Object(), rd.accepted)...)
+	}
+	found = append(found, r.accounting()...)
+	found = append(found, r.contract(rd.rules)...)
+	for i := range found {
+		found[i].Reading = rd.rules.Name
+	}
+	return found
+}
+
+// merge appends what b finds beyond a.
+func merge(a, b []Finding) []Finding {
+	for _, f := range b {
+		if !slices.ContainsFunc(a, func(g Finding) bool {
+			return f.Oracle == g.Oracle && f.Object == g.Object && f.Expected == g.Expected && f.Seen == g.Seen
+		}) {
+			a = append(a, f)
+		}
+	}
+	return a
+}

@@ -1,0 +1,173 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// TestMain makes the test binary a world, well-behaved or not, when it is started under a name like world-panics.
+func TestMain(m *testing.M) {
+	if mode, ok := strings.CutPrefix(filepath.Base(os.Args[0]), "world-"); ok {
+		os.Exit(beWorld(mode))
+	}
+	os.Exit(m.Run())
+}
+
+// executable returns the path of a world that behaves as mode says.
+func executable(t *testing.T, mode string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "world-"+mode)
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func beWorld(mode string) int {
+	switch mode {
+	case "without-hello":
+		fmt.Fprintln(os.Stderr, "cannot find my data")
+		return 1
+	case "silent":
+		io.Copy(io.Discard, os.Stdin)
+		return 0
+	case "of-another-schema":
+		fmt.Println(`{"hello":{"schema":99,"info":{"world":"test","moons":2}}}`)
+		return 0
+	case "floods-before-hello":
+		for {
+			if _, err := os.Stdout.WriteString(strings.Repeat("x", 1<<16)); err != nil {
+				return 1
+			}
+		}
+	case "ignores-the-end-of-stdin":
+		fmt.Println(`{"hello":{"schema":1,"info":{"world":"test"}}}`)
+		select {}
+	case "sleeper":
+		time.Sleep(time.Hour)
+		return 0
+	}
+	if err := Serve(context.Background(), &testWorld{mode: mode}, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// testWorld misbehaves, as its mode says, in jobs whose scenario is called "bad". In others it sends three events.
+type testWorld struct {
+	mode  string
+	steps atomic.Int64
+}
+
+func (w *testWorld) Info() Info { return Info{World: "test", Velero: "1.18.3", Build: w.mode} }
+
+func (w *testWorld) Position() Position {
+	return Position{At: trace.Time(w.steps.Load()) * trace.Time(time.Hour), Steps: w.steps.Load()}
+}
+
+func (w *testWorld) Run(ctx context.Context, job Job, sink func(trace.Event) error) (trace.End, error) {
+	w.steps.Store(0)
+	for i := range 3 {
+		e := trace.Event{Seq: i + 1, At: trace.Time(i) * trace.Time(time.Hour), Body: process("server", "started")}
+		if err := sink(e); err != nil {
+			return trace.End{}, err
+		}
+		w.steps.Add(1)
+		if job.Scenario.Metadata.Name == "bad" && i == 1 {
+			if err := w.misbehave(ctx, sink); err != nil {
+				return trace.End{}, err
+			}
+		}
+	}
+	return trace.End{Reason: trace.Settled, At: trace.Time(3 * time.Hour), Detail: fmt.Sprintf("pid %d", os.Getpid())}, nil
+}
+
+func (w *testWorld) misbehave(ctx context.Context, sink func(trace.Event) error) error {
+	switch w.mode {
+	case "dies":
+		fmt.Fprintln(os.Stderr, "panic: only a log line that looks like one")
+		os.Exit(7)
+	case "panics":
+		go panic("nil map in a reconciler")
+		select {}
+	case "hangs":
+		select {}
+	case "hangs-hard":
+		signal.Ignore(syscall.SIGQUIT)
+		select {}
+	case "waits":
+		<-ctx.Done()
+		return ctx.Err()
+	case "ignores-cancel":
+		for { // makes progress, so that the watchdog is content
+			w.steps.Add(1)
+			time.Sleep(progressEvery)
+		}
+	case "refuses":
+		return errors.New("this world has no restores")
+	case "writes-garbage":
+		fmt.Println("level=info msg=hello")
+	case "floods-stdout":
+		os.Stdout.WriteString(strings.Repeat("x", maxFrame+1))
+	case "floods-stderr":
+		for range 1000 {
+			fmt.Fprintln(os.Stderr, strings.Repeat("y", 10_000))
+		}
+		os.Exit(1)
+	case "confuses-jobs":
+		fmt.Println(`{"id":77,"begin":true}`)
+	case "leaves-a-child":
+		cmd := exec.Command("/proc/self/exe")
+		cmd.Args = []string{"world-sleeper"}
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		return sink(trace.Event{Seq: 99, At: trace.Time(time.Hour), Body: process("sleeper", fmt.Sprint(cmd.Process.Pid))})
+	}
+	return nil
+}
+
+func process(name, state string) trace.Body {
+	return trace.Body{Process: &trace.Process{Name: name, State: state}}
+}
+
+// job returns a job of the scenario name.
+func job(id int, name string) Job {
+	return Job{ID: id, Seed: 1, Bound: trace.Time(5 * time.Hour), Scenario: &scenario.Scenario{
+		APIVersion: scenario.APIVersion, Kind: scenario.Kind, Metadata: scenario.Metadata{Name: name},
+	}}
+}
+
+// gone waits until the process has ended. Nothing can tell a process that is no child of ours, so it is polled.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
+			return
+		}
+		// A zombie has ended; its new parent may take its time.
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && strings.Contains(string(stat), ") Z ") {
+			return
+		}
+	}
+	t.Errorf("process %d still runs", pid)
+}

@@ -1,0 +1,235 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// Options of Open. The zero value has every default.
+type Options struct {
+	// Stall is how long the position of a job may stand still before the world is killed, and the job ends as stalled. In
+	// wall time. Default: 60 s.
+	Stall time.Duration
+}
+
+// Process is a world whose executable runs in a process of its own, and in a new one after each that died. It is safe for
+// concurrent use, but runs one job at a time.
+type Process struct {
+	path     string
+	stall    time.Duration
+	info     Info
+	position atomic.Pointer[Position]
+	release  func() bool // unties it from Open's context
+
+	running sync.Mutex // held during a job
+
+	mu     sync.Mutex // guards what follows
+	child  *child     // nil: the next job starts one
+	closed bool
+}
+
+var _ World = (*Process)(nil)
+
+// Open starts the world's executable at path. It fails if that is no world, or one that speaks another schema of the
+// protocol. The world has a private environment: PATH, and a HOME and a TMPDIR of its own that vanish with it. Close it;
+// the end of ctx closes it too.
+func Open(ctx context.Context, path string, o Options) (*Process, error) {
+	p := newProcess(ctx, path, o)
+	c, err := p.start(ctx)
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	p.info = c.info
+	return p, nil
+}
+
+// newProcess returns a world that its first job starts.
+func newProcess(ctx context.Context, path string, o Options) *Process {
+	if o.Stall == 0 {
+		o.Stall = time.Minute
+	}
+	p := &Process{path: path, stall: o.Stall}
+	p.position.Store(&Position{})
+	p.release = context.AfterFunc(ctx, p.end)
+	return p
+}
+
+// Info implements World.
+func (p *Process) Info() Info { return p.info }
+
+// Position implements World: as the world reported it last.
+func (p *Process) Position() Position { return *p.position.Load() }
+
+// Close ends the world's process and all that it started. A job that runs ends with trace.Environment.
+func (p *Process) Close() {
+	p.release()
+	p.end()
+}
+
+func (p *Process) end() {
+	p.mu.Lock()
+	p.closed = true
+	c := p.child
+	p.mu.Unlock()
+	if c != nil {
+		c.stop()
+	}
+}
+
+// errClosed is returned by Run after Close.
+var errClosed = errors.New("the world was closed")
+
+// start returns the running process, or starts one.
+func (p *Process) start(ctx context.Context) (*child, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed
+	}
+	if p.child == nil || p.child.hasEnded() {
+		c, err := startChild(ctx, p.path, helloWithin)
+		if err != nil {
+			return nil, err
+		}
+		p.child = c
+	}
+	return p.child, nil
+}
+
+// discard ends c; the next job starts another process.
+func (p *Process) discard(c *child) {
+	c.stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.child = nil
+}
+
+// Run implements World. Whatever becomes of the process is in the End: trace.Panicked with the panic's text if the Go
+// runtime printed one, trace.Stalled with the stacks of all goroutines if the watchdog had to kill it, else
+// trace.Environment, as when ctx ends.
+func (p *Process) Run(ctx context.Context, job Job, sink func(trace.Event) error) (trace.End, error) {
+	p.running.Lock()
+	defer p.running.Unlock()
+	c, err := p.start(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return environment("interrupted"), nil
+	case err != nil:
+		return environment("%v", err), err
+	}
+	p.position.Store(&Position{})
+	r := run{process: p, child: c, job: job.ID, sink: sink, watchdog: time.NewTimer(p.stall)}
+	defer r.watchdog.Stop()
+	// Not waited for: a world that does not read is one that stalls.
+	go c.out.write(frame{Job: &job}) //nolint:errcheck // a world that has closed its stdin ends; its stdout says so
+	end, err := r.loop(ctx)
+	if !r.ended {
+		p.discard(c)
+	}
+	end.At = max(end.At, p.Position().At, r.at)
+	return end, err
+}
+
+// run is a running job.
+type run struct {
+	process  *Process
+	child    *child
+	job      int
+	sink     func(trace.Event) error
+	watchdog *time.Timer
+	at       trace.Time // of the last event
+	ended    bool       // the world has ended the job by itself, and is ready for the next
+}
+
+func (r *run) loop(ctx context.Context) (trace.End, error) {
+	interrupt := ctx.Done()
+	var late <-chan time.Time
+	for {
+		select {
+		case <-interrupt:
+			interrupt = nil
+			go r.child.out.write(frame{ID: r.job, Cancel: true}) //nolint:errcheck // as for the job
+			late = time.After(grace)
+		case <-late:
+			return environment("interrupted; the world did not end its job within %v", grace), nil
+		case <-r.watchdog.C:
+			stacks := r.child.stacks()
+			at := r.process.Position()
+			return trace.End{Reason: trace.Stalled, Detail: fmt.Sprintf(
+				"the run stood still at %v, step %d, for %v, and was killed; its stacks:\n%s",
+				time.Duration(at.At), at.Steps, r.process.stall, stacks)}, nil
+		case <-r.child.drained: // without an error handed over, so somebody stopped it
+			return environment("interrupted"), nil
+		case f := <-r.child.frames:
+			switch {
+			case f.err != nil && ctx.Err() != nil:
+				return environment("interrupted"), nil
+			case f.err != nil:
+				return r.died(f.err), nil
+			}
+			if end, err := r.handle(f.frame); end.Reason != "" || err != nil {
+				return end, err
+			}
+		}
+	}
+}
+
+// handle handles a frame of the job. It returns an End without a reason while the job goes on.
+func (r *run) handle(f frame) (trace.End, error) {
+	if f.ID != r.job {
+		return environment("the world sent a %s frame for job %d while job %d runs", f.kind(), f.ID, r.job), nil
+	}
+	switch {
+	case f.Begin:
+	case f.Event != nil:
+		r.at = f.Event.At
+		before := time.Now()
+		if err := r.sink(*f.Event); err != nil {
+			return environment("%v", err), err
+		}
+		if time.Since(before) > r.process.stall/10 {
+			r.watchdog.Reset(r.process.stall) // the world may have waited for the sink
+		}
+	case f.Progress != nil:
+		if old := r.process.position.Swap(f.Progress); *old != *f.Progress {
+			r.watchdog.Reset(r.process.stall)
+		}
+	case f.End != nil:
+		if f.End.Reason == "" {
+			return environment("the world ended job %d without a reason", r.job), nil
+		}
+		r.ended = true
+		return *f.End, nil
+	case f.Error != "":
+		r.ended = true
+		return environment("%s", f.Error), errors.New(f.Error)
+	default:
+		return environment("the world sent a %s frame, which only the CLI sends", f.kind()), nil
+	}
+	return trace.End{}, nil
+}
+
+// died says why no more frames come.
+func (r *run) died(err error) trace.End {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return environment("the world's stdout is not the protocol: %v", err)
+	}
+	r.child.endOrKill() // it may still print why
+	detail, panicked := r.child.crash()
+	if panicked {
+		return trace.End{Reason: trace.Panicked, Detail: detail}
+	}
+	return environment("%s", detail)
+}
+
+func environment(format string, args ...any) trace.End {
+	return trace.End{Reason: trace.Environment, Detail: fmt.Sprintf(format, args...)}
+}

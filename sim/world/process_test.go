@@ -1,0 +1,323 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// open opens the world and checks, at the end of the test, that nothing of it is left.
+func open(t *testing.T, mode string, o Options) *Process {
+	t.Helper()
+	p, err := Open(t.Context(), executable(t, mode), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c := p.child
+		p.Close()
+		if c != nil {
+			gone(t, c.pid)
+			if _, err := os.Stat(c.dir); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the private folder is left: %v", err)
+			}
+		}
+	})
+	return p
+}
+
+func discard(trace.Event) error { return nil }
+
+func TestRunHandsOverEventsInOrder(t *testing.T) {
+	p := open(t, "good", Options{})
+	if diff := cmp.Diff(Info{World: "test", Velero: "1.18.3", Build: "good"}, p.Info()); diff != "" {
+		t.Errorf("Info (-want +got):\n%s", diff)
+	}
+	var pids []string
+	for id := range 2 { // the second job runs in the same process
+		var seqs []int
+		end, err := p.Run(t.Context(), job(id, "good"), func(e trace.Event) error {
+			seqs = append(seqs, e.Seq)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]int{1, 2, 3}, seqs); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+		if end.Reason != trace.Settled || end.At != trace.Time(3*time.Hour) {
+			t.Errorf("End = %+v", end)
+		}
+		pids = append(pids, end.Detail)
+	}
+	if pids[0] != pids[1] {
+		t.Errorf("a healthy process was replaced: %v", pids)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for mode, want := range map[string]string{
+		"of-another-schema":   "it speaks schema 99 of the protocol, and this velosim schema 1: rebuild",
+		"without-hello":       "it ended without a hello: it is no world, or a broken one; its stderr:\ncannot find my data",
+		"floods-before-hello": "line 1 is longer than 64 MiB",
+	} {
+		t.Run(mode, func(t *testing.T) {
+			p, err := Open(t.Context(), executable(t, mode), Options{})
+			if err == nil {
+				p.Close()
+				t.Fatal("Open succeeded")
+			}
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("error = %v\nwant it to say %q", err, want)
+			}
+		})
+	}
+	t.Run("silent", func(t *testing.T) {
+		_, err := startChild(t.Context(), executable(t, "silent"), 50*time.Millisecond)
+		if err == nil || !strings.Contains(err.Error(), "no hello within 50ms") {
+			t.Errorf("error = %v", err)
+		}
+	})
+	t.Run("no such file", func(t *testing.T) {
+		if _, err := Open(t.Context(), "/no/such/world", Options{}); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("error = %v", err)
+		}
+	})
+}
+
+func TestRunOfABadJob(t *testing.T) {
+	for _, tt := range []struct {
+		mode, reason string
+		detail       []string // what the End's Detail says
+		at           time.Duration
+	}{
+		{"dies", trace.Environment, []string{"exit status 7", "only a log line"}, time.Hour},
+		{"panics", trace.Panicked, []string{"panic: nil map in a reconciler\n\ngoroutine "}, time.Hour},
+		{"hangs", trace.Stalled, []string{"stood still at 2h0m0s, step 2", "SIGQUIT: quit", "misbehave"}, 2 * time.Hour},
+		{"hangs-hard", trace.Stalled, []string{"stood still at 2h0m0s, step 2"}, 2 * time.Hour},
+		{"writes-garbage", trace.Environment, []string{`stdout is not the protocol: line 5 is not a frame`, "level=info"}, time.Hour},
+		{"floods-stdout", trace.Environment, []string{"line 5 is longer than 64 MiB"}, time.Hour},
+		{"floods-stderr", trace.Environment, []string{"exit status 1", "yyy"}, time.Hour},
+		{"confuses-jobs", trace.Environment, []string{"sent a begin frame for job 77 while job 1 runs"}, time.Hour},
+	} {
+		t.Run(tt.mode, func(t *testing.T) {
+			t.Parallel()
+			stall := time.Minute
+			if tt.reason == trace.Stalled {
+				stall = 3 * progressEvery
+			}
+			p := open(t, tt.mode, Options{Stall: stall})
+			pid := p.child.pid
+			var events int
+			end, err := p.Run(t.Context(), job(1, "bad"), func(trace.Event) error {
+				events++
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if end.Reason != tt.reason || time.Duration(end.At) != tt.at || events != 2 {
+				t.Errorf("after %d events: %s at %v: %.300s", events, end.Reason, time.Duration(end.At), end.Detail)
+			}
+			for _, want := range tt.detail {
+				if !strings.Contains(end.Detail, want) {
+					t.Errorf("Detail = %.2000s\nwant it to say %q", end.Detail, want)
+				}
+			}
+			if len(end.Detail) > maxStderr+1000 {
+				t.Errorf("Detail has %d bytes", len(end.Detail))
+			}
+			gone(t, pid)
+
+			end, err = p.Run(t.Context(), job(2, "good"), discard)
+			if err != nil || end.Reason != trace.Settled {
+				t.Errorf("the next job: %+v, %v", end, err)
+			}
+		})
+	}
+}
+
+func TestRunReturnsTheWorldsError(t *testing.T) {
+	p := open(t, "refuses", Options{})
+	end, err := p.Run(t.Context(), job(1, "bad"), discard)
+	if err == nil || err.Error() != "this world has no restores" || end.Reason != trace.Environment {
+		t.Errorf("Run = %+v, %v", end, err)
+	}
+}
+
+func TestRunReturnsTheSinksError(t *testing.T) {
+	p := open(t, "good", Options{})
+	full := errors.New("disk full")
+	if _, err := p.Run(t.Context(), job(1, "good"), func(trace.Event) error { return full }); !errors.Is(err, full) {
+		t.Errorf("error = %v", err)
+	}
+	if end, err := p.Run(t.Context(), job(2, "good"), discard); err != nil || end.Reason != trace.Settled {
+		t.Errorf("the next job: %+v, %v", end, err)
+	}
+}
+
+func TestCancelEndsTheJob(t *testing.T) {
+	for mode, want := range map[string]string{
+		"waits":          "cancelled",
+		"ignores-cancel": "interrupted; the world did not end its job within 2s",
+	} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			p := open(t, mode, Options{})
+			ctx, cancel := context.WithCancel(t.Context())
+			end, err := p.Run(ctx, job(1, "bad"), func(e trace.Event) error {
+				if e.Seq == 2 {
+					cancel()
+				}
+				return nil
+			})
+			if err != nil || end.Reason != trace.Environment || end.Detail != want {
+				t.Errorf("Run = %+v, %v", end, err)
+			}
+			if end, err := p.Run(t.Context(), job(2, "good"), discard); err != nil || end.Reason != trace.Settled {
+				t.Errorf("the next job: %+v, %v", end, err)
+			}
+		})
+	}
+}
+
+func TestTheEndOfOpensContextEndsTheProcess(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := Open(ctx, executable(t, "ignores-the-end-of-stdin"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	cancel()
+	gone(t, p.child.pid)
+	if _, err := p.Run(t.Context(), job(1, "good"), discard); !errors.Is(err, errClosed) {
+		t.Errorf("Run after it: %v", err)
+	}
+}
+
+func TestCloseInTheMiddleOfAJob(t *testing.T) {
+	p := open(t, "hangs", Options{})
+	end, err := p.Run(t.Context(), job(1, "bad"), func(e trace.Event) error {
+		if e.Seq == 2 {
+			go p.Close()
+		}
+		return nil
+	})
+	if err != nil || end.Reason != trace.Environment {
+		t.Errorf("Run = %+v, %v", end, err)
+	}
+}
+
+func TestNothingIsLeftOfWhatTheWorldStarted(t *testing.T) {
+	p := open(t, "leaves-a-child", Options{})
+	var grandchild int
+	_, err := p.Run(t.Context(), job(1, "bad"), func(e trace.Event) error {
+		if e.Process.Name == "sleeper" {
+			grandchild, _ = strconv.Atoi(e.Process.State)
+		}
+		return nil
+	})
+	if err != nil || grandchild == 0 {
+		t.Fatalf("no grandchild: %v", err)
+	}
+	p.Close()
+	gone(t, grandchild)
+}
+
+// A slow terminal or disk must not look like a run that stands still.
+func TestASlowSinkIsNoStall(t *testing.T) {
+	const stall = time.Second
+	p := open(t, "good", Options{Stall: stall})
+	end, err := p.Run(t.Context(), job(1, "good"), func(e trace.Event) error {
+		if e.Seq == 1 {
+			<-time.After(stall + 100*time.Millisecond)
+		}
+		return nil
+	})
+	if err != nil || end.Reason != trace.Settled {
+		t.Errorf("Run = %+v, %v", end, err)
+	}
+}
+
+func TestPool(t *testing.T) {
+	open := func(t *testing.T, mode string) *Pool {
+		t.Helper()
+		p, err := OpenPool(t.Context(), executable(t, mode), 2, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Close)
+		return p
+	}
+	run := func(ctx context.Context, w World, j Job) string {
+		end, err := w.Run(ctx, j, discard)
+		if err != nil {
+			return err.Error()
+		}
+		return end.Reason
+	}
+
+	t.Run("yields every job once", func(t *testing.T) {
+		got := make([]string, 5)
+		jobs := []Job{job(1, "good"), job(2, "bad"), job(3, "good"), job(4, "bad"), job(5, "good")}
+		for i, reason := range Each(t.Context(), open(t, "panics"), jobs, run) {
+			got[i] += reason
+		}
+		want := []string{trace.Settled, trace.Panicked, trace.Settled, trace.Panicked, trace.Settled}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("runs as many at a time as it has processes", func(t *testing.T) {
+		both := make(chan bool)
+		for range Each(t.Context(), open(t, "good"), []Job{job(1, "good"), job(2, "good")}, func(_ context.Context, _ World, j Job) int {
+			if j.ID == 1 {
+				both <- true
+			} else {
+				<-both
+			}
+			return 0
+		}) {
+		}
+	})
+
+	t.Run("the end of the context ends it", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		got := map[int]string{}
+		jobs := []Job{job(1, "good"), job(2, "bad"), job(3, "bad"), job(4, "good"), job(5, "good")}
+		for i, reason := range Each(ctx, open(t, "waits"), jobs, func(ctx context.Context, w World, j Job) string {
+			end, err := w.Run(ctx, j, func(e trace.Event) error {
+				if j.ID == 3 && e.Seq == 2 {
+					cancel()
+				}
+				return nil
+			})
+			if err != nil {
+				return err.Error()
+			}
+			return end.Reason
+		}) {
+			got[i] = reason
+		}
+		if diff := cmp.Diff(map[int]string{0: trace.Settled, 1: trace.Environment, 2: trace.Environment}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("leaving the loop ends it", func(t *testing.T) {
+		for range Each(t.Context(), open(t, "waits"), []Job{job(1, "good"), job(2, "bad"), job(3, "good")}, run) {
+			break
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// progressEvery is how often a world says how far its job is. In wall time.
+const progressEvery = 500 * time.Millisecond
+
+// Serve serves w on in and out, one job at a time, until in ends (nil), ctx ends, or the other side breaks the protocol.
+//
+// It does not wait for a job that still runs, as that may be stuck: it cancels the job's context and returns, and the
+// executable's main then ends the process. A panic in Run is left to end the process too: its text on stderr is what the
+// CLI reports.
+func Serve(ctx context.Context, w World, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &server{world: w, out: &frameWriter{w: out}, done: make(chan received, 1)}
+	if err := s.out.write(frame{Hello: &hello{Schema: Schema, Info: w.Info()}}); err != nil {
+		return err
+	}
+	frames := make(chan received)
+	go pump(ctx, newFrameReader(in), frames)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case r := <-frames:
+			if errors.Is(r.err, io.EOF) {
+				return nil
+			}
+			if r.err != nil {
+				return fmt.Errorf("failed to read from the CLI: %w", r.err)
+			}
+			if err := s.handle(ctx, r.frame); err != nil {
+				return err
+			}
+		case last := <-s.done:
+			s.cancel() // releases the context; the job has ended
+			s.cancel = nil
+			// Only now: the next job may follow at once.
+			if last.err != nil {
+				return last.err
+			}
+			if err := s.out.write(last.frame); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+type server struct {
+	world World
+	out   *frameWriter
+	// The running job: its ID, how to cancel it (nil: none runs), and where its last frame comes from.
+	job    int
+	cancel context.CancelFunc
+	done   chan received
+}
+
+func (s *server) handle(ctx context.Context, f frame) error {
+	switch {
+	case f.Job != nil && s.cancel != nil:
+		return fmt.Errorf("job %d was sent while job %d runs: a world runs one at a time", f.Job.ID, s.job)
+	case f.Job != nil:
+		s.job = f.Job.ID
+		var jobCtx context.Context
+		jobCtx, s.cancel = context.WithCancel(ctx)
+		go func() {
+			last, err := s.run(jobCtx, *f.Job)
+			s.done <- received{last, err}
+		}()
+	case f.Cancel && s.cancel != nil && f.ID == s.job:
+		s.cancel()
+	case f.Cancel: // the job ended while its cancel was on the way
+	default:
+		return fmt.Errorf("the CLI sent a %s frame, which only a world sends", f.kind())
+	}
+	return nil
+}
+
+// run runs one job and returns its last frame. The error is about out alone.
+func (s *server) run(ctx context.Context, job Job) (frame, error) {
+	if err := s.out.write(frame{ID: job.ID, Begin: true}); err != nil {
+		return frame{}, err
+	}
+	stop := s.reportProgress(job.ID)
+	var broken error
+	end, err := s.world.Run(ctx, job, func(e trace.Event) error {
+		broken = s.out.write(frame{ID: job.ID, Event: &e})
+		return broken
+	})
+	stop()
+	switch {
+	case broken != nil:
+		return frame{}, broken
+	case err != nil && ctx.Err() != nil:
+		end = trace.End{Reason: trace.Environment, At: s.world.Position().At, Detail: "cancelled"}
+	case err != nil:
+		return frame{ID: job.ID, Error: err.Error()}, nil
+	}
+	return frame{ID: job.ID, End: &end}, nil
+}
+
+// reportProgress sends the world's position at intervals, until stop, after which none is sent.
+func (s *server) reportProgress(id int) (stop func()) {
+	quit := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+				at := s.world.Position()
+				if s.out.write(frame{ID: id, Progress: &at}) != nil {
+					return // the job's next event meets the same error, and reports it
+				}
+			}
+		}
+	})
+	return func() {
+		close(quit)
+		wg.Wait()
+	}
+}
+
+// received is a frame, or why there are no more.
+type received struct {
+	frame frame
+	err   error
+}
+
+// pump hands what r reads to c, until an error (handed over too) or the end of ctx.
+func pump(ctx context.Context, r *frameReader, c chan<- received) {
+	for {
+		f, err := r.next()
+		select {
+		case c <- received{f, err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}

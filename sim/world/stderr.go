@@ -1,0 +1,73 @@
+package world
+
+import (
+	"bytes"
+	"sync"
+)
+
+// maxStderr is how much of a world's stderr is kept: so much of its end, and so much from the start of its last crash.
+// In bytes.
+const maxStderr = 256 << 10
+
+// stderrTail keeps the end of what is written to it, and apart from that the last crash of the Go runtime from its first
+// line on, as the stacks of many goroutines may push the panic itself out of the tail. Safe for concurrent use.
+type stderrTail struct {
+	mu    sync.Mutex
+	tail  []byte
+	line  []byte // the start of a line whose end has not been seen
+	crash []byte
+	in    bool // the lines now written belong to crash
+}
+
+// Write implements io.Writer; it never fails.
+func (t *stderrTail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tail = append(t.tail, b...)
+	if n := len(t.tail) - maxStderr; n > maxStderr {
+		t.tail = append(t.tail[:0], t.tail[n:]...)
+	}
+	for rest := b; len(rest) > 0; {
+		var part []byte
+		end := bytes.IndexByte(rest, '\n') + 1
+		if end == 0 {
+			end = len(rest)
+		}
+		part, rest = rest[:end], rest[end:]
+		t.line = append(t.line, part[:min(len(part), maxStderr)]...)
+		if part[len(part)-1] == '\n' || len(t.line) > maxStderr {
+			t.endLine()
+		}
+	}
+	return len(b), nil
+}
+
+func (t *stderrTail) endLine() {
+	for _, start := range []string{"panic: ", "fatal error: ", "SIGQUIT: quit"} {
+		if bytes.HasPrefix(t.line, []byte(start)) {
+			t.crash, t.in = t.crash[:0], true
+		}
+	}
+	if room := maxStderr - len(t.crash); t.in && room > 0 {
+		t.crash = append(t.crash, t.line[:min(len(t.line), room)]...)
+	}
+	t.line = t.line[:0]
+}
+
+// String returns the end of what was written.
+func (t *stderrTail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(bytes.TrimSpace(t.tail[max(0, len(t.tail)-maxStderr):]))
+}
+
+// Crash returns what the Go runtime printed of the last panic, fatal error or SIGQUIT; empty if there was none. A line
+// that only looks like one, without a goroutine's stack below it, is none.
+func (t *stderrTail) Crash() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !bytes.Contains(t.crash, []byte("\ngoroutine ")) {
+		return ""
+	}
+	return string(bytes.TrimSpace(t.crash))
+}
