@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/velosim/velosim/sim/phase"
 )
@@ -53,7 +52,6 @@ func (r *run) conformance(rules phase.Rules) []Finding {
 // have replied by then. Every failed operation is an error; how many more there are, no event shows.
 func (o *object) view(c change, from, to phase.Phase) phase.View {
 	v := phase.View{Kind: o.kind, From: from, Phase: to, Finalized: o.finalizing(c.event)}
-	v.Abandoned = strings.HasPrefix(c.From, waits) && to == phase.PartiallyFailed
 	for _, op := range o.operations {
 		if op.event > c.event {
 			continue

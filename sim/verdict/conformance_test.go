@@ -35,6 +35,20 @@ func TestConformanceBites(t *testing.T) {
 			},
 		},
 		{
+			name:   "a phase that a restore never has, told once",
+			change: withRestore,
+			trace: healthy().rests(1, 0).create("restore/restore-1").phases("Queued").
+				rest(trace.Rest{Copy: "api"}).settles(),
+			found: []brief{
+				{"conformance", "a change of phase that demanded allows a restore", "New → Queued"},
+				{
+					"conformance", "phase-belongs-to-kind: A restore is never Queued, ReadyToStart or Deleting.",
+					"New → Queued; by the plugins' replies, 0 operations attempted, 0 completed, 0 failed",
+				},
+				{"liveness", "a final phase", "phase Queued, waiting for its turn in the queue, since 1h0m10s"},
+			},
+		},
+		{
 			name: "a change that nobody saw",
 			trace: func() trace.Trace {
 				s := begin().phases("Queued", "ReadyToStart")

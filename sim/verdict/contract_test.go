@@ -19,6 +19,22 @@ func TestContractBites(t *testing.T) {
 			}},
 		},
 		{
+			name: "no Cancel in the poll that gives the operation up",
+			trace: waiting().wait(4*time.Hour).progress(mover1, trace.Progress{}).
+				phases("FinalizingPartiallyFailed").ends(""),
+			found: []brief{
+				{
+					"conformance", "nothing-finalizes-while-operations-run: Finalizing begins when every operation has completed or failed, unless they were abandoned.",
+					"WaitingForPluginOperations → FinalizingPartiallyFailed; by the plugins' replies, 1 operations attempted, 0 completed, 0 failed",
+				},
+				{
+					"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, which timed out at 4h0m0s",
+					"no Cancel by 4h0m10s",
+				},
+				{"completeness", "a whole trace", "it is cut off: it has no end"},
+			},
+		},
+		{
 			name:  "no Cancel, but stored as timed out",
 			trace: waiting().progressErrs(mover1).phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
 			found: []brief{{
@@ -82,6 +98,12 @@ func TestContractForgives(t *testing.T) {
 				phases("Finalizing", "Completed").rests(1, 0).settles(),
 		},
 		{
+			name: "the server was killed soon after the timeout, and again",
+			trace: waiting().wait(4*time.Hour+5*time.Second).restart(time.Second).wait(15*time.Second).restart(time.Second).
+				wait(10*time.Second).progress(mover1, trace.Progress{}).cancel(mover1).
+				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
+		},
+		{
 			name: "an operation completes in the poll after its timeout",
 			trace: waiting().wait(4*time.Hour).progress(mover1, trace.Progress{Completed: true}).
 				phases("Finalizing", "Completed").rests(1, 0).settles(),
@@ -94,6 +116,11 @@ func TestContractForgives(t *testing.T) {
 		{
 			name:  "a plugin process ended before the graceful stop",
 			trace: healthy().process(mover, "started").process(mover, "killed").server("stopped").rests(1, 0).settles(),
+		},
+		{
+			name: "a hung plugin process was killed before the graceful stop",
+			trace: healthy().process(mover, "started").calling(execute, "").process(mover, "killed").server("stopped").
+				rests(1, 0).settles(),
 		},
 		{
 			name:  "a plugin process died with the server",

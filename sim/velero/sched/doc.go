@@ -7,13 +7,14 @@
 // actions is some seed's, and a seed gives the same order again.
 //
 // A [Process] is a group of goroutines that die together. [Process.Kill] freezes it: from that instant none of its
-// goroutines passes a step, as if the machine under it had lost its power. [Scheduler.Drain] ends them.
+// goroutines passes a step, as if the machine under it had lost its power. At the end of a run [Scheduler.Drain] makes all of
+// them end.
 //
 // The package knows nothing of Velero or Kubernetes and imports nothing of ours:
 //
 //	s := sched.New(seed)
 //	p := s.Process()
-//	go func() { p.Step("a", "put"); store.Put("a") }()
-//	go func() { p.Step("b", "put"); store.Put("b") }()
+//	go func() { if p.Step("a", "put") { store.Put("a") } }()
+//	go func() { if p.Step("b", "put") { store.Put("b") } }()
 //	reached, err := s.Run(ctx, func() bool { return store.Len() == 2 }, time.Now().Add(time.Hour))
 package sched

@@ -27,7 +27,8 @@ type Scheduler struct {
 
 	mu       sync.Mutex
 	parked   []*step
-	draining bool
+	draining time.Time // since when; zero: not
+	drained  int       // steps refused since
 	proc     int
 	stacks   map[stack]uint32
 }
@@ -37,7 +38,7 @@ type step struct {
 	proc      *Process
 	actor     string
 	id        string
-	resume    chan bool // true: go on; false: end
+	resume    chan bool // true: go on; false: draining
 	announced bool      // the policy has seen it
 	notBefore time.Time // latency that the policy gave it
 }
@@ -128,11 +129,19 @@ func (s *Scheduler) pick(now time.Time) (*step, time.Duration, error) {
 	return c, 0, nil
 }
 
-// Drain ends every goroutine that is parked, or comes to a step later, of every process: each runs its deferred functions
-// and no more (runtime.Goexit). What they do then is not ordered, so nothing may be recorded any more.
+// How long Step refuses politely once draining: in virtual time, and in steps.
+const (
+	patience      = time.Hour
+	patienceSteps = 100_000
+)
+
+// Drain lets every goroutine that is parked go on, of every process, and everyone that comes to a step later: but Step tells
+// them that it was in vain, so that they clean up after themselves and end. Those that still try after an hour of virtual
+// time, as endless retries do, are ended on the spot (runtime.Goexit). What they all do is not ordered, so nothing may be
+// recorded any more.
 func (s *Scheduler) Drain() {
 	s.mu.Lock()
-	s.draining = true
+	s.draining = time.Now()
 	parked := s.parked
 	s.parked = nil
 	s.mu.Unlock()
@@ -177,16 +186,21 @@ func (p *Process) Dead() bool {
 
 // Step parks the calling goroutine until the scheduler picks it. Actor is who acts (a controller), what is what it is about
 // to do; with the process and the functions on the goroutine's stack they must tell the step apart from every other one
-// parked at the same time.
-func (p *Process) Step(actor, what string) {
+// parked at the same time. It returns false when the run is over ([Scheduler.Drain]): the caller must not act, but fail.
+func (p *Process) Step(actor, what string) bool {
 	s := p.s
 	c := &step{proc: p, actor: actor, resume: make(chan bool, 1)}
 	var st stack
 	runtime.Callers(2, st[:])
 	s.mu.Lock()
-	if s.draining {
+	if !s.draining.IsZero() {
+		s.drained++
+		tired := time.Since(s.draining) > patience || s.drained > patienceSteps
 		s.mu.Unlock()
-		runtime.Goexit()
+		if tired {
+			runtime.Goexit()
+		}
+		return false
 	}
 	c.id = fmt.Sprintf("%d %s %s #%08x", p.n, actor, what, s.hash(st))
 	s.parked = append(s.parked, c)
@@ -195,9 +209,7 @@ func (p *Process) Step(actor, what string) {
 	case s.arrive <- struct{}{}:
 	default:
 	}
-	if !<-c.resume {
-		runtime.Goexit()
-	}
+	return <-c.resume
 }
 
 // stack is the callers of a step. It tells apart goroutines that make equal calls.

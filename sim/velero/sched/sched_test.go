@@ -128,7 +128,9 @@ func TestKilledProcessDoesNothingMore(t *testing.T) {
 		act := func(p *sched.Process, who string) {
 			defer func() { deferred++ }()
 			for i := range 3 {
-				p.Step(who, "act")
+				if !p.Step(who, "act") {
+					return
+				}
 				did = append(did, who)
 				if who == "dead" && i == 0 {
 					p.Kill()
@@ -146,10 +148,32 @@ func TestKilledProcessDoesNothingMore(t *testing.T) {
 		if want := []string{"dead", "alive", "alive", "alive"}; !slices.Equal(did, want) {
 			t.Errorf("did %v, want %v", did, want)
 		}
-		s.Drain() // ends the frozen goroutine: its deferred function runs, and nothing else
+		s.Drain()
 		synctest.Wait()
 		if deferred != 2 || len(did) != 4 {
 			t.Errorf("after Drain: %d deferred, %v", deferred, did)
+		}
+	})
+}
+
+func TestDrainEndsEndlessRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := sched.New(1)
+		p := s.Process()
+		tries, ended := 0, false
+		go func() {
+			defer func() { ended = true }()
+			for wait := time.Second; ; wait *= 5 {
+				p.Step("a", "try")
+				tries++
+				time.Sleep(wait)
+			}
+		}()
+		synctest.Wait()
+		s.Drain()
+		time.Sleep(24 * time.Hour)
+		if synctest.Wait(); !ended || tries < 2 {
+			t.Errorf("after a day: ended %v, %d tries", ended, tries)
 		}
 	})
 }
@@ -161,8 +185,7 @@ func BenchmarkStep(b *testing.B) {
 		p := s.Process()
 		for _, who := range []string{"a", "b", "c", "d"} {
 			go func() {
-				for {
-					p.Step(who, "act")
+				for p.Step(who, "act") {
 				}
 			}()
 		}

@@ -65,7 +65,12 @@ func (r *run) newCluster() (err error) {
 	objects := []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: veleroNamespace}},
 		// An internal restore plugin reads it.
-		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: veleroNamespace, Name: "velero"}},
+		&appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Namespace: veleroNamespace, Name: "velero"},
+			Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				Containers: []corev1.Container{{Name: "velero", Image: "velero/velero:v" + Velero}},
+			}}},
+		},
 		&velerov1.BackupStorageLocation{
 			ObjectMeta: metav1.ObjectMeta{Namespace: veleroNamespace, Name: location},
 			Spec: velerov1.BackupStorageLocationSpec{

@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -85,7 +86,8 @@ func (inc *incarnation) main() error {
 	return mgr.Start(inc.ctx)
 }
 
-// kill freezes the incarnation: nothing that it does can land any more.
+// kill freezes the incarnation: nothing that it does can land any more. Its context does not end, as a dead process has
+// no time to notice anything, and Velero waits for ever for workers that did (pkg/backup/item_block_worker_pool.go).
 func (inc *incarnation) kill() {
 	inc.proc.Kill()
 	for _, name := range sortedKeys(inc.plugins) {
@@ -94,9 +96,6 @@ func (inc *incarnation) kill() {
 		}
 	}
 	inc.run.rec.add(inc.n, "", trace.Body{Process: &trace.Process{Name: "server", State: "killed"}})
-	if inc.elected() { // cancelled before its caches have synced, the manager would spin, and time stand still
-		inc.cancel()
-	}
 }
 
 // elected reports whether the manager has started its controllers.
@@ -115,10 +114,18 @@ func (inc *incarnation) elected() bool {
 // over reports whether main has returned.
 func (inc *incarnation) over() bool { return len(inc.ended) > 0 }
 
-// step is a step of the incarnation: the caller is parked, for ever if the incarnation is dead.
-func (inc *incarnation) step(who, what string) { inc.proc.Step(who, what) }
+// errGone is what everything that a server still tries comes to when the run is over.
+var errGone = errors.New("the run is over")
 
-// fence parks the caller for ever if the incarnation has just been killed.
+// step is a step of the incarnation: the caller is parked, until the run is over if the incarnation is dead.
+func (inc *incarnation) step(who, what string) error {
+	if !inc.proc.Step(who, what) {
+		return errGone
+	}
+	return nil
+}
+
+// fence parks the caller if the incarnation has just been killed.
 func (inc *incarnation) fence() {
 	if inc.proc.Dead() {
 		inc.proc.Step("dead", "")

@@ -60,7 +60,9 @@ func (m namedManager) Add(r manager.Runnable) error {
 
 func (m namedManager) watched(r reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-		m.inc.step(m.controller, "reconcile "+req.Name)
+		if err := m.inc.step(m.controller, "reconcile "+req.Name); err != nil {
+			return reconcile.Result{}, err
+		}
 		defer func() {
 			if p := recover(); p != nil {
 				m.inc.record("", trace.Body{Reconcile: &trace.Reconcile{Controller: m.controller, Error: fmt.Sprint(p), Panic: true}})
@@ -78,19 +80,23 @@ func (m namedManager) watched(r reconcile.Reconciler) reconcile.Reconciler {
 // cacheReader reads from the cache. Lists are sorted: the cache has them in the order of a map.
 type cacheReader struct {
 	client.Reader
-	before func(what string) // nil: nothing
+	before func(what string) error // nil: nothing
 }
 
 func (c cacheReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	if c.before != nil {
-		c.before(fmt.Sprintf("read %T %s", o, key.Name))
+		if err := c.before(fmt.Sprintf("read %T %s", o, key.Name)); err != nil {
+			return err
+		}
 	}
 	return c.Reader.Get(ctx, key, o, opts...)
 }
 
 func (c cacheReader) List(ctx context.Context, l client.ObjectList, opts ...client.ListOption) error {
 	if c.before != nil {
-		c.before(fmt.Sprintf("list %T", l))
+		if err := c.before(fmt.Sprintf("list %T", l)); err != nil {
+			return err
+		}
 	}
 	if err := c.Reader.List(ctx, l, opts...); err != nil {
 		return err
@@ -138,13 +144,17 @@ type namedInformer struct {
 // AddEventHandlerWithOptions puts a queue between the informer and the controller's handler.
 func (i namedInformer) AddEventHandlerWithOptions(h toolscache.ResourceEventHandler, o toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
 	d := &delivery{handler: h, inc: i.inc, controller: i.controller, what: "deliver to " + handlerName(h), held: true, wake: make(chan struct{}, 1)}
-	i.inc.step(i.controller, d.what+": register")
+	if err := i.inc.step(i.controller, d.what+": register"); err != nil {
+		return nil, err
+	}
 	reg, err := i.Informer.AddEventHandlerWithOptions(d, o)
 	if err != nil {
 		return nil, err
 	}
 	go d.run()
-	i.inc.step(i.controller, d.what+": registered")
+	if err := i.inc.step(i.controller, d.what+": registered"); err != nil {
+		return nil, err
+	}
 	d.release()
 	return reg, nil
 }
@@ -219,7 +229,9 @@ func (d *delivery) run() {
 			return
 		}
 		for d.pending() {
-			d.inc.step(d.controller, d.what)
+			if d.inc.step(d.controller, d.what) != nil {
+				return
+			}
 			switch e := d.next(); e.verb {
 			case "add":
 				d.handler.OnAdd(e.new, e.initial)

@@ -77,14 +77,18 @@ func (m *pluginManager) process(p scenario.Plugin) *fakeplugins.Process {
 // journal records a call, and lets the faults strike before and after it.
 func (m *pluginManager) journal(object string, c trace.Call) func(trace.Return) {
 	r, began := m.inc.run, time.Now()
-	m.inc.step(m.controller, strings.Join([]string{"call", c.Plugin, c.Method, c.Item, c.Operation}, " "))
+	if m.inc.step(m.controller, strings.Join([]string{"call", c.Plugin, c.Method, c.Item, c.Operation}, " ")) != nil {
+		return func(trace.Return) {}
+	}
 	c.ID, c.Controller = r.rec.call(), m.controller
 	m.inc.record(object, trace.Body{Call: &c})
 	r.faults.call(c, false)
 	m.inc.fence()
 	return func(ret trace.Return) {
 		if time.Now().After(began) { // it has slept: others may have woken at the same instant
-			m.inc.step(m.controller, strings.Join([]string{"return", c.Plugin, c.Method, c.Item, c.Operation}, " "))
+			if m.inc.step(m.controller, strings.Join([]string{"return", c.Plugin, c.Method, c.Item, c.Operation}, " ")) != nil {
+				return
+			}
 		}
 		r.faults.call(c, true)
 		m.inc.fence()

@@ -225,19 +225,19 @@ func (r *run) stop(ctx context.Context) {
 func (r *run) drain() {
 	for _, inc := range r.incarnations {
 		if inc.mgr != nil && !inc.elected() && !inc.over() {
+			// Ended before its caches have synced, the manager would spin, and time stand still.
 			inc.proc.Thaw()
-			//nolint:errcheck // if it is not elected by then, what follows still ends it
 			_, _ = r.sched.Run(context.Background(), func() bool { return inc.elected() || inc.over() }, time.Now().Add(time.Hour))
 		}
-		inc.proc.Kill()
-		inc.cancel()
 	}
-	r.endPlugins()
 	r.sched.Drain()
+	r.endPlugins()
+	time.Sleep(time.Minute) // reconciles come to their end before their workers are told to
 	for _, inc := range r.incarnations {
+		inc.cancel()
 		<-inc.ended
 	}
-	time.Sleep(time.Hour) // retries that were cut off run out
+	time.Sleep(24 * time.Hour) // what retries still has come to its end
 }
 
 // wrote is called with every write to the API server, by whoever makes it.

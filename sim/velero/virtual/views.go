@@ -37,7 +37,7 @@ func (inc *incarnation) Manager(controller string) ctrl.Manager {
 func (inc *incarnation) Cached(controller string) client.Client {
 	return inc.client(controller, cacheReader{
 		Reader: inc.mgr.GetCache(),
-		before: func(what string) { inc.step(controller, what) },
+		before: func(what string) error { return inc.step(controller, what) },
 	})
 }
 
@@ -81,7 +81,10 @@ type gate struct {
 }
 
 func (g gate) Request(_ context.Context, r apiserver.Request) error {
-	g.inc.step(g.who, fmt.Sprintf("%s %s/%s %s/%s %08x", r.Verb, r.Resource, r.Subresource, r.Namespace, r.Name, hash(r.Body)))
+	what := fmt.Sprintf("%s %s/%s %s/%s %08x", r.Verb, r.Resource, r.Subresource, r.Namespace, r.Name, hash(r.Body))
+	if err := g.inc.step(g.who, what); err != nil {
+		return err
+	}
 	g.inc.run.writer = writer{g.inc.n, g.who}
 	return nil
 }
@@ -89,15 +92,13 @@ func (g gate) Request(_ context.Context, r apiserver.Request) error {
 func (g gate) Reply(_ context.Context, r apiserver.Request, _ bool, _ error) error {
 	switch r.Verb {
 	case "get", "list", "watch":
-	default:
-		g.inc.step(g.who, fmt.Sprintf("%s %s %s/%s %08x: reply", r.Verb, r.Resource, r.Namespace, r.Name, hash(r.Body)))
+		return nil
 	}
-	return nil
+	return g.inc.step(g.who, fmt.Sprintf("%s %s %s/%s %08x: reply", r.Verb, r.Resource, r.Namespace, r.Name, hash(r.Body)))
 }
 
 func (g gate) Watch(_ context.Context, r apiserver.Request, e apiserver.WatchEvent) error {
-	g.inc.step(g.who, fmt.Sprintf("watch %s: %s", r.Resource, e.Type))
-	return nil
+	return g.inc.step(g.who, fmt.Sprintf("watch %s: %s", r.Resource, e.Type))
 }
 
 func hash(b []byte) uint32 {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math/rand"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -32,6 +34,11 @@ type World struct {
 func New() *World {
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
+	// Velero's restorer asks for signals (pkg/restore/restore.go), which the runtime starts to watch at the first such call. In
+	// a bubble that would be fatal.
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGWINCH)
+	signal.Stop(c)
 	return &World{}
 }
 
