@@ -63,5 +63,5 @@ func description(text string) string {
 		}
 		comment = append(comment, strings.TrimPrefix(line, " "))
 	}
-	return strings.ToUpper(strings.Join(comment, "\n"))
+	return strings.TrimSpace(strings.Join(comment, "\n"))
 }

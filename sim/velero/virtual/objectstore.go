@@ -38,8 +38,8 @@ func (s *objectStore) access(verb, bucket, key string, do func(objects, string) 
 	}
 	size, err := do(s.inc.run.objects, path)
 	body := trace.Store{Verb: verb, Key: path, Controller: s.controller, Size: size}
-	if strings.HasSuffix(key, "-logs.gz") {
-		body.Size = 0 // the order of Velero's log lines is not the same in every run
+	if strings.HasSuffix(key, "-logs.gz") || strings.HasSuffix(key, ".tar.gz") {
+		body.Size = 0 // Velero writes log lines and the files of a tarball in an order that is not the same in every run
 	}
 	if err != nil {
 		body.Error = err.Error()
