@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
@@ -43,6 +44,10 @@ type child struct {
 
 // startChild starts the executable at path and waits, for hello, until it speaks the protocol.
 func startChild(ctx context.Context, path string, patience time.Duration) (*child, error) {
+	path, err := filepath.Abs(path) // it starts in a folder of its own
+	if err != nil {
+		return nil, fmt.Errorf("failed to start the world: %w", err)
+	}
 	dir, err := os.MkdirTemp("", "velosim-world-")
 	if err != nil {
 		return nil, fmt.Errorf("failed to make the world's private folder: %w", err)

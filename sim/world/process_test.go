@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,6 +63,16 @@ func TestRunHandsOverEventsInOrder(t *testing.T) {
 	if pids[0] != pids[1] {
 		t.Errorf("a healthy process was replaced: %v", pids)
 	}
+}
+
+func TestOpenTakesARelativePath(t *testing.T) {
+	path := executable(t, "good")
+	t.Chdir(filepath.Dir(path))
+	p, err := Open(t.Context(), "./"+filepath.Base(path), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
 }
 
 func TestOpenRefuses(t *testing.T) {

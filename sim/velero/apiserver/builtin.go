@@ -102,7 +102,7 @@ func (b builtin) create(m map[string]any) {
 	m["status"] = map[string]any{"phase": string(corev1.NamespaceActive)}
 }
 
-func (b builtin) validate(object, old *unstructured.Unstructured, _ string) field.ErrorList {
+func (b builtin) validate(object, old *unstructured.Unstructured) field.ErrorList {
 	metadata := field.NewPath("metadata")
 	if old != nil {
 		return validation.ValidateObjectMetaAccessorUpdate(object, old, metadata)

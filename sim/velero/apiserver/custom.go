@@ -1,10 +1,10 @@
 package apiserver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,7 +12,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
@@ -26,7 +25,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	"k8s.io/apiserver/pkg/cel/common"
 )
 
 // newCustomResource returns the resource that a CRD defines, and the CRD as the server serves it: established.
@@ -85,48 +83,62 @@ func newCustomResource(crd *apiextensionsv1.CustomResourceDefinition) (*resource
 }
 
 // customKind is a version of a custom resource. It does what apiextensions-apiserver's pkg/registry/customresource and
-// customresource_handler.go do, which cannot be imported without a whole API server.
+// customresource_handler.go do, which cannot be imported without a whole API server. Ratcheting is left out: the CRD does
+// not change, so that no stored object is invalid.
 type customKind struct {
 	namespaced bool
 	structural *structuralschema.Structural
-	whole      crvalidation.SchemaValidator
-	status     crvalidation.SchemaValidator
+	// root validates an object but for its properties, which have validators of their own, so that an update need only
+	// validate those that it changes: validation is by far the most expensive part of a write.
+	root       crvalidation.SchemaValidator
+	properties map[string]crvalidation.SchemaValidator
 	rules      *cel.Validator // nil without x-kubernetes-validations
+	// embedded: some field is a whole object with metadata of its own; keyed: some list is a set or a map. Most CRDs have
+	// neither, and can do without a walk over the object.
+	embedded, keyed bool
 }
 
 func newCustomKind(definition *apiextensionsv1.CustomResourceDefinitionVersion, namespaced bool) (*customKind, error) {
 	if definition.Schema == nil || definition.Schema.OpenAPIV3Schema == nil {
 		return nil, errors.New("it has no schema")
 	}
-	var properties apiextensions.JSONSchemaProps
-	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(definition.Schema.OpenAPIV3Schema, &properties, nil)
+	var root apiextensions.JSONSchemaProps
+	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(definition.Schema.OpenAPIV3Schema, &root, nil)
 	if err != nil {
 		return nil, err
 	}
-	k := &customKind{namespaced: namespaced}
-	if k.structural, err = structuralschema.NewStructural(&properties); err != nil {
+	k := &customKind{namespaced: namespaced, properties: map[string]crvalidation.SchemaValidator{}}
+	if k.structural, err = structuralschema.NewStructural(&root); err != nil {
 		return nil, fmt.Errorf("its schema is not structural: %w", err)
 	}
 	if errs := structuralschema.ValidateStructural(field.NewPath("schema"), k.structural); len(errs) > 0 {
 		return nil, fmt.Errorf("its schema is not structural: %w", errs.ToAggregate())
 	}
-	if k.whole, _, err = crvalidation.NewSchemaValidator(&properties); err != nil {
-		return nil, err
-	}
-	if status, ok := properties.Properties["status"]; ok {
-		if k.status, _, err = crvalidation.NewSchemaValidator(&status); err != nil {
+	for name, property := range root.Properties {
+		if k.properties[name], _, err = crvalidation.NewSchemaValidator(&property); err != nil {
 			return nil, err
 		}
 	}
+	root.Properties = nil
+	if k.root, _, err = crvalidation.NewSchemaValidator(&root); err != nil {
+		return nil, err
+	}
 	k.rules = cel.NewValidator(k.structural, true, celconfig.PerCallLimit)
+	(&structuralschema.Visitor{Structural: func(s *structuralschema.Structural) bool {
+		k.embedded = k.embedded || s.XEmbeddedResource
+		k.keyed = k.keyed || s.XListType != nil && *s.XListType != "atomic"
+		return false
+	}}).Visit(k.structural)
 	return k, nil
 }
 
 func (k *customKind) decode(m map[string]any) (map[string]any, error) {
 	pruning.Prune(m, k.structural, true)
 	defaulting.PruneNonNullableNullsWithoutDefaults(m, k.structural)
-	if err := objectmeta.Coerce(nil, m, k.structural, false, false); err != nil {
-		return nil, err
+	if k.embedded {
+		if err := objectmeta.Coerce(nil, m, k.structural, false, false); err != nil {
+			return nil, err
+		}
 	}
 	defaulting.Default(m, k.structural)
 	return m, nil
@@ -134,34 +146,29 @@ func (k *customKind) decode(m map[string]any) (map[string]any, error) {
 
 func (k *customKind) create(map[string]any) {}
 
-func (k *customKind) validate(object, old *unstructured.Unstructured, subresource string) field.ErrorList {
+func (k *customKind) validate(object, old *unstructured.Unstructured) field.ErrorList {
 	metadata := field.NewPath("metadata")
+	var errs field.ErrorList
+	var before map[string]any
 	if old == nil {
-		errs := validation.ValidateObjectMetaAccessor(object, k.namespaced, validation.NameIsDNSSubdomain, metadata)
-		errs = append(errs, crvalidation.ValidateCustomResource(nil, object.Object, k.whole)...)
+		errs = validation.ValidateObjectMetaAccessor(object, k.namespaced, validation.NameIsDNSSubdomain, metadata)
+	} else {
+		errs = validation.ValidateObjectMetaAccessorUpdate(object, old, metadata)
+		before = old.Object
+	}
+	errs = append(errs, crvalidation.ValidateCustomResource(nil, object.Object, k.root)...)
+	for _, name := range slices.Sorted(maps.Keys(object.Object)) {
+		value, validator := object.Object[name], k.properties[name]
+		if was, ok := before[name]; validator != nil && !(ok && equal(value, was)) {
+			errs = append(errs, crvalidation.ValidateCustomResource(field.NewPath(name), value, validator)...)
+		}
+	}
+	if k.embedded {
 		errs = append(errs, objectmeta.Validate(nil, object.Object, k.structural, false)...)
-		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, k.structural, object.Object)...)
-		return k.validateRules(errs, object, nil)
 	}
-	// What was invalid before, and is unchanged, does not stand in the way of an update.
-	correlated := common.NewCorrelatedObject(object.Object, old.Object, &model.Structural{Structural: k.structural})
-	errs := validation.ValidateObjectMetaAccessorUpdate(object, old, metadata)
-	if subresource == "" {
-		errs = append(errs, crvalidation.ValidateCustomResourceUpdate(nil, object.Object, old.Object, k.whole,
-			crvalidation.WithRatcheting(correlated))...)
-	} else if status, ok := object.Object["status"]; ok && k.status != nil {
-		errs = append(errs, crvalidation.ValidateCustomResourceUpdate(field.NewPath("status"), status, old.Object["status"], k.status,
-			crvalidation.WithRatcheting(correlated.Key("status")))...)
-	}
-	errs = append(errs, objectmeta.Validate(nil, object.Object, k.structural, false)...)
-	if len(listtype.ValidateListSetsAndMaps(nil, k.structural, old.Object)) == 0 {
+	if k.keyed {
 		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, k.structural, object.Object)...)
 	}
-	return k.validateRules(errs, object, old, cel.WithRatcheting(correlated))
-}
-
-// validateRules appends what the x-kubernetes-validations rules say to errs, unless errs says that they cannot be evaluated.
-func (k *customKind) validateRules(errs field.ErrorList, object, old *unstructured.Unstructured, o ...cel.Option) field.ErrorList {
 	if k.rules == nil {
 		return errs
 	}
@@ -172,7 +179,6 @@ func (k *customKind) validateRules(errs field.ErrorList, object, old *unstructur
 				"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
 		}
 	}
-	before := cmp.Or(old, &unstructured.Unstructured{}).Object
-	ruleErrs, _ := k.rules.Validate(context.Background(), nil, k.structural, object.Object, before, celconfig.RuntimeCELCostBudget, o...)
+	ruleErrs, _ := k.rules.Validate(context.Background(), nil, k.structural, object.Object, before, celconfig.RuntimeCELCostBudget)
 	return append(errs, ruleErrs...)
 }

@@ -49,7 +49,7 @@ type kind interface {
 	// create completes a new object before it is validated.
 	create(m map[string]any)
 	// validate says what is wrong with an object. old is nil for a new one.
-	validate(object, old *unstructured.Unstructured, subresource string) field.ErrorList
+	validate(object, old *unstructured.Unstructured) field.ErrorList
 }
 
 func newVersion(r *resource, gvk schema.GroupVersionKind) *version {

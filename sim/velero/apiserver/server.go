@@ -122,7 +122,7 @@ type observation struct {
 }
 
 // OnWrite adds an observer of writes. It is called for each write that reached the server, applied or rejected, in order of
-// application and before its reply. It must neither write to the server nor wait for someone who does. Add observers
+// application and before its reply. It must not panic, write to the server, or wait for someone who does. Add observers
 // before the first request.
 func (s *Server) OnWrite(observe func(Write)) {
 	s.mu.Lock()

@@ -3,7 +3,6 @@ package apiserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -128,7 +127,10 @@ func (b *watchBody) end(err error) ([]byte, error) {
 		return nil, err
 	}
 	body, err := json.Marshal(status)
-	return frame(watch.Error, body), errors.Join(err, io.EOF)
+	if err != nil {
+		return nil, err
+	}
+	return frame(watch.Error, body), io.EOF
 }
 
 func frame(kind watch.EventType, object []byte) []byte {

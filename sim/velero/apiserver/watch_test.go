@@ -45,6 +45,11 @@ func seen(w watch.Interface) []string {
 	}
 }
 
+// undecodable is what client-go makes of an error that ends a watch.
+func undecodable(err error) string {
+	return fmt.Sprintf("an error on the server (\"unable to decode an event from the watch stream: %v\") has prevented the request from succeeding", err)
+}
+
 func label(t testing.TB, c dynamic.ResourceInterface, name, tier string) *unstructured.Unstructured {
 	t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"labels":{"tier":%q}}}`, tier)
@@ -168,30 +173,32 @@ func TestWatchResumesAfterDelete(t *testing.T) {
 }
 
 func TestWatchTooOld(t *testing.T) {
-	s, err := apiserver.New(apiserver.Options{CRDs: v1crds.CRDs, WatchHistory: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	createNamespace(t, s)
-	c := untyped(t, s, nil).Resource(configMaps).Namespace("velero")
-	var revisions []string
-	for _, name := range []string{"a", "b", "c", "d"} {
-		revisions = append(revisions, create(t, c, name).GetResourceVersion())
-	}
-	if _, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: revisions[0]}); !apierrors.IsResourceExpired(err) {
-		t.Errorf("watch from before the history: %v, want Expired", err)
-	}
-	w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: revisions[1]})
-	if err != nil {
-		t.Fatalf("watch from the start of the history: %v", err)
-	}
-	defer w.Stop()
-	if e := <-w.ResultChan(); e.Object.(*unstructured.Unstructured).GetName() != "c" {
-		t.Errorf("first event %v, want c", e)
-	}
-	if _, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1000"}); !apierrors.IsTimeout(err) {
-		t.Errorf("watch from the future: %v, want Timeout", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, err := apiserver.New(apiserver.Options{CRDs: v1crds.CRDs, WatchHistory: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		createNamespace(t, s)
+		c := untyped(t, s, nil).Resource(configMaps).Namespace("velero")
+		var revisions []string
+		for _, name := range []string{"a", "b", "c", "d"} {
+			revisions = append(revisions, create(t, c, name).GetResourceVersion())
+		}
+		if _, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: revisions[0]}); !apierrors.IsResourceExpired(err) {
+			t.Errorf("watch from before the history: %v, want Expired", err)
+		}
+		w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: revisions[1]})
+		if err != nil {
+			t.Fatalf("watch from the start of the history: %v", err)
+		}
+		defer w.Stop()
+		if e := <-w.ResultChan(); e.Object.(*unstructured.Unstructured).GetName() != "c" {
+			t.Errorf("first event %v, want c", e)
+		}
+		if _, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1000"}); !apierrors.IsTimeout(err) {
+			t.Errorf("watch from the future: %v, want Timeout", err)
+		}
+	})
 }
 
 func TestWatchEndsWithItsContext(t *testing.T) {
@@ -206,7 +213,8 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 			t.Errorf("an idle watch had events %v", events)
 		}
 		cancel()
-		if d := cmp.Diff([]string{"closed"}, seen(w)); d != "" {
+		want := []string{"ERROR " + undecodable(context.Canceled), "closed"}
+		if d := cmp.Diff(want, seen(w)); d != "" {
 			t.Errorf("after cancel (-want +got):\n%s", d)
 		}
 	})
@@ -221,6 +229,9 @@ func (l *log) OnDelete(o any)            { *l = append(*l, fmt.Sprint("delete ",
 
 func name(o any) string { return o.(metav1.Object).GetName() }
 
+// resync of informers: without one, reflectors wait on a channel of no bubble, and synctest.Wait never returns.
+const resync = 10 * time.Hour
+
 // Informers list, then watch for hours of virtual time.
 func TestInformers(t *testing.T) {
 	for _, test := range []struct {
@@ -228,10 +239,10 @@ func TestInformers(t *testing.T) {
 		make func(*testing.T, *apiserver.Server) cache.SharedIndexInformer
 	}{
 		{"typed", func(t *testing.T, s *apiserver.Server) cache.SharedIndexInformer {
-			return informers.NewSharedInformerFactory(typed(t, s, nil), 0).Core().V1().ConfigMaps().Informer()
+			return informers.NewSharedInformerFactory(typed(t, s, nil), resync).Core().V1().ConfigMaps().Informer()
 		}},
 		{"dynamic", func(t *testing.T, s *apiserver.Server) cache.SharedIndexInformer {
-			return dynamicinformer.NewDynamicSharedInformerFactory(untyped(t, s, nil), 0).ForResource(configMaps).Informer()
+			return dynamicinformer.NewDynamicSharedInformerFactory(untyped(t, s, nil), resync).ForResource(configMaps).Informer()
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -3,7 +3,6 @@ package apiserver
 import (
 	"fmt"
 	"net/http"
-	"reflect"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -90,7 +89,7 @@ func (s *Server) create(c *call) (old, now *object, a answer, err error) {
 		return nil, nil, a, err
 	}
 	c.kind.create(m)
-	if errs := c.kind.validate(&unstructured.Unstructured{Object: m}, nil, ""); len(errs) > 0 {
+	if errs := c.kind.validate(&unstructured.Unstructured{Object: m}, nil); len(errs) > 0 {
 		return nil, nil, a, apierrors.NewInvalid(c.gvk.GroupKind(), metadata.Name, errs)
 	}
 	if old := c.get(c.Namespace, metadata.Name); old != nil {
@@ -136,12 +135,8 @@ func (s *Server) update(c *call, old *object) (now *object, a answer, err error)
 		metadataOf(m)["generation"] = was.GetGeneration() + 1
 	}
 	object := &unstructured.Unstructured{Object: m}
-	if errs := c.kind.validate(object, was, c.Subresource); len(errs) > 0 {
+	if errs := c.kind.validate(object, was); len(errs) > 0 {
 		return nil, a, apierrors.NewInvalid(c.gvk.GroupKind(), c.Name, errs)
-	}
-	if reflect.DeepEqual(m, was.Object) {
-		a, err = c.answer(http.StatusOK, old)
-		return old, a, err
 	}
 	if was.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 {
 		// The writer sees its own object, with the resourceVersion that it had.
@@ -219,18 +214,21 @@ func (c *call) separateStatus(m, was map[string]any) map[string]any {
 
 func equalOutsideMetadata(a, b map[string]any) bool {
 	for k, v := range a {
-		if k != "metadata" && !reflect.DeepEqual(v, b[k]) {
+		if k != "metadata" && !equal(v, b[k]) {
 			return false
 		}
 	}
 	return len(a) == len(b) // both have metadata
 }
 
-// store stores m, which is in the call's version, at a new revision.
+// store stores m, which is in the call's version, at a new revision. It returns old if that is no change.
 func (s *Server) store(c *call, m map[string]any, old *object) (*object, error) {
 	m, err := c.storage.convertContent(m)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
+	}
+	if old != nil && equal(m, old.content.Object) {
+		return old, nil
 	}
 	o, err := newObject(m, s.revision+1)
 	if err != nil {

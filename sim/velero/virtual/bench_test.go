@@ -21,6 +21,9 @@ func BenchmarkFourHourWait(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		if end.Reason != trace.Settled {
+			b.Fatalf("the run ended %+v", end)
+		}
 		simulated += time.Duration(end.At)
 	}
 	b.ReportMetric(simulated.Seconds()/b.Elapsed().Seconds(), "simulated/real")

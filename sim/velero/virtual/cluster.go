@@ -15,12 +15,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
@@ -58,9 +60,8 @@ func (r *run) newCluster() (err error) {
 	if r.api, err = apiserver.New(apiserver.Options{CRDs: crds}); err != nil {
 		return err
 	}
-	cfg := r.restConfig(r.api.Transport(nil))
-	if r.mapper, err = apiutil.NewDynamicRESTMapper(cfg, &http.Client{Transport: cfg.Transport}); err != nil {
-		return fmt.Errorf("failed to make the REST mapper: %w", err)
+	if r.mapper, err = r.newMapper(); err != nil {
+		return err
 	}
 	objects := []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: veleroNamespace}},
@@ -96,6 +97,37 @@ func (r *run) newCluster() (err error) {
 		}
 	}
 	return nil
+}
+
+// newMapper knows what the API server serves. controller-runtime's own mapper would too, but a client asks it at every request,
+// and it looks through every priority each time.
+func (r *run) newMapper() (meta.RESTMapper, error) {
+	c, err := discovery.NewDiscoveryClientForConfig(r.restConfig(r.api.Transport(nil)))
+	if err != nil {
+		return nil, err
+	}
+	_, lists, err := c.ServerGroupsAndResources()
+	if err != nil {
+		return nil, fmt.Errorf("failed to discover what the API server serves: %w", err)
+	}
+	m := meta.NewDefaultRESTMapper(nil)
+	for _, list := range lists {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range list.APIResources {
+			scope := meta.RESTScopeRoot
+			if x.Namespaced {
+				scope = meta.RESTScopeNamespace
+			}
+			if !strings.Contains(x.Name, "/") {
+				m.AddSpecific(gv.WithKind(x.Kind), gv.WithResource(x.Name), gv.WithResource(x.SingularName), scope)
+				m.Add(gv.WithKind(x.Kind+"List"), scope) // the cache asks for it
+			}
+		}
+	}
+	return m, nil
 }
 
 func (r *run) restConfig(transport http.RoundTripper) *rest.Config {
@@ -148,12 +180,12 @@ func split(item scenario.Item) (resource, namespace, name string) {
 // object is the item as a manifest.
 func object(item scenario.Item) (client.Object, error) {
 	resource, namespace, name := split(item)
-	meta := metav1.ObjectMeta{Namespace: namespace, Name: name}
+	m := metav1.ObjectMeta{Namespace: namespace, Name: name}
 	switch resource {
 	case "configmaps":
-		return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"key": "value"}}, nil
+		return &corev1.ConfigMap{ObjectMeta: m, Data: map[string]string{"key": "value"}}, nil
 	case "secrets":
-		return &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"key": []byte("value")}}, nil
+		return &corev1.Secret{ObjectMeta: m, Data: map[string][]byte{"key": []byte("value")}}, nil
 	}
 	return nil, fmt.Errorf("this world cannot create %s: it knows configmaps and secrets", item)
 }

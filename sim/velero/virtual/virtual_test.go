@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,22 +114,65 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
+// differ says where two traces part; empty: nowhere.
+func differ(first, again string) string {
+	a, b := strings.Split(first, "\n"), strings.Split(again, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d:\n%s\n%s", i+1, a[i], b[i])
+		}
+	}
+	if len(a) != len(b) {
+		return fmt.Sprintf("%d lines, then %d", len(a), len(b))
+	}
+	return ""
+}
+
 func TestSameSeedSameTrace(t *testing.T) {
 	for _, name := range scenarios.Names() {
 		t.Run(name, func(t *testing.T) {
 			s := load(t, name)
 			for seed := int64(1); seed <= 4; seed++ {
-				first, again := ndjson(t, run(t, s, seed)), ndjson(t, run(t, s, seed))
-				if first != again {
-					a, b := strings.Split(first, "\n"), strings.Split(again, "\n")
-					for i := range min(len(a), len(b)) {
-						if a[i] != b[i] {
-							t.Fatalf("seed %d differs at line %d:\n%s\n%s", seed, i+1, a[i], b[i])
-						}
-					}
-					t.Fatalf("seed %d: %d lines, then %d", seed, len(a), len(b))
+				if d := differ(ndjson(t, run(t, s, seed)), ndjson(t, run(t, s, seed))); d != "" {
+					t.Errorf("seed %d: %s", seed, d)
 				}
 			}
 		})
+	}
+}
+
+func TestSameSeedSameTraceUnderLoad(t *testing.T) {
+	for range 2 * runtime.NumCPU() { // processes, not goroutines: those would starve the bubble's
+		load := exec.CommandContext(t.Context(), "sh", "-c", "while :; do :; done")
+		if err := load.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = load.Wait() }) // killed with the test's context
+	}
+	s := load(t, "backup-server-killed-while-waiting")
+	first := ndjson(t, run(t, s, 4))
+	for i := range 20 {
+		procs := runtime.GOMAXPROCS(1 + i%2)
+		again := ndjson(t, run(t, s, 4))
+		runtime.GOMAXPROCS(procs)
+		if d := differ(first, again); d != "" {
+			t.Fatalf("run %d: %s", i+1, d)
+		}
+	}
+}
+
+func TestSeedsReachDifferentInterleavings(t *testing.T) {
+	s := load(t, "backup-items-to-update")
+	orders := map[string]bool{}
+	for seed := int64(1); seed <= 12; seed++ {
+		var b strings.Builder
+		for _, e := range run(t, s, seed).Events {
+			e.At = 0 // latencies alone do not count
+			fmt.Fprintf(&b, "%d %s %+v %+v\n", e.Incarnation, e.Object, e.Write, e.Store)
+		}
+		orders[regexp.MustCompile(`0x[0-9a-f]+`).ReplaceAllString(b.String(), "")] = true
+	}
+	if len(orders) < 3 {
+		t.Errorf("12 seeds made %d orders of writes and store accesses", len(orders))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"go/token"
 	"hash"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,27 +78,27 @@ func parseModule(b []byte) module {
 // versions, and each source file of the checkout that goes into the executable. Those are found by their imports: asking
 // the go command would take longer than a scenario does.
 func (f Finder) key(ctx context.Context, t target, root string) (string, error) {
-	s := sources{hash: sha256.New(), root: root, modules: map[string]string{}, seen: map[string]bool{}}
 	nested := filepath.Join(root, t.module)
 	var out, stderr bytes.Buffer
-	if err := f.Run(ctx, nested, &out, &stderr, "go", "env", "GOVERSION", "GOOS", "GOARCH", "GOFLAGS", "GOEXPERIMENT", "CGO_ENABLED"); err != nil {
-		return "", fmt.Errorf("%s must be built by the go command, which fails (is Go installed, and in PATH?): %w\n%s", t.name, err, stderr.Bytes())
+	if err := f.Run(ctx, nested, &out, &stderr, "go", "env",
+		"GOVERSION", "GOOS", "GOARCH", "GOFLAGS", "GOEXPERIMENT", "CGO_ENABLED"); err != nil {
+		return "", fmt.Errorf("in a checkout, %s is built by the go command, which fails; is Go installed, and in PATH? %w\n%s",
+			t.name, err, stderr.Bytes())
 	}
+	s := sources{hash: sha256.New(), root: root, modules: map[string]string{}, seen: map[string]bool{}}
 	s.hash.Write(out.Bytes())
 	m, err := s.module(nested)
 	if err != nil {
 		return "", err
 	}
-	for path, dir := range m.local {
-		s.modules[path] = filepath.Join(nested, dir)
-	}
 	s.modules[m.path] = nested
-	for _, dir := range slices.Sorted(maps2(s.modules)) {
-		if _, err := s.module(dir); err != nil {
+	for _, path := range slices.Sorted(maps.Keys(m.local)) {
+		s.modules[path] = filepath.Join(nested, m.local[path])
+		if _, err := s.module(s.modules[path]); err != nil {
 			return "", err
 		}
 	}
-	if err := s.file(filepath.Join(nested, "go.sum")); err != nil {
+	if err := s.file(filepath.Join(nested, "go.sum")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	if err := s.pkg(filepath.Join(nested, t.dir)); err != nil {
@@ -112,4 +113,125 @@ type sources struct {
 	root    string
 	modules map[string]string // folders, by module path
 	seen    map[string]bool   // folders of packages
+}
+
+func (s *sources) module(dir string) (module, error) {
+	name := filepath.Join(dir, "go.mod")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return module{}, fmt.Errorf("the checkout is not complete: %w", err)
+	}
+	return parseModule(b), s.file(name)
+}
+
+// file hashes a file with its name in the checkout and its length, so that no two sets of files look the same.
+func (s *sources) file(name string) error {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(s.root, name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.hash, "%q %d\n", rel, len(b))
+	s.hash.Write(b)
+	return nil
+}
+
+// pkg hashes the package in dir, and the packages of the checkout that it imports.
+func (s *sources) pkg(dir string) error {
+	if s.seen[dir] {
+		return nil
+	}
+	s.seen[dir] = true
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("the checkout lacks a package: %w", err)
+	}
+	var imports []string
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		switch {
+		case ignored(e):
+		case e.IsDir():
+			err = s.embedded(name)
+		default:
+			err = s.file(name)
+			if strings.HasSuffix(name, ".go") {
+				imports = append(imports, importsOf(name)...)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, path := range imports {
+		if dir, ok := s.folder(path); ok {
+			if err := s.pkg(dir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// embedded hashes a folder below a package, which may be embedded in it unless it holds a package of its own.
+func (s *sources) embedded(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return strings.HasSuffix(e.Name(), ".go") || e.Name() == "go.mod"
+	}) {
+		return nil
+	}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		switch {
+		case ignored(e):
+		case e.IsDir():
+			err = s.embedded(name)
+		default:
+			err = s.file(name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ignored tells whether a file or folder cannot be part of an executable.
+func ignored(e fs.DirEntry) bool {
+	name := e.Name()
+	return name[0] == '.' || name[0] == '_' || e.IsDir() && name == "testdata" || strings.HasSuffix(name, "_test.go") ||
+		!e.IsDir() && !e.Type().IsRegular()
+}
+
+// importsOf returns what a file imports. One that cannot be parsed imports nothing: the compiler will say why.
+func importsOf(name string) []string {
+	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, i := range f.Imports {
+		if path, err := strconv.Unquote(i.Path.Value); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// folder returns the folder of a package that belongs to one of the modules; the longest module path decides, as for Go.
+func (s *sources) folder(path string) (string, bool) {
+	best := ""
+	for m := range s.modules {
+		if (path == m || strings.HasPrefix(path, m+"/")) && len(m) > len(best) {
+			best = m
+		}
+	}
+	return filepath.Join(s.modules[best], strings.TrimPrefix(path, best)), best != ""
 }

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/velosim/velosim/sim/verdict"
+	"github.com/velosim/velosim/sim/world"
+)
+
+// runOptions are the flags of run.
+type runOptions struct {
+	world    string
+	seed     int64
+	seeds    int
+	parallel int
+	dir      string // --out
+	format   string
+	quiet    bool
+	verbose  bool
+}
+
+func runCommand(c *cli) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run [NAME|FILE|FOLDER|-]...",
+		Short: "Run scenarios and judge how they end",
+		Long: `Run runs scenarios: names of the catalogue, files, folders (every *.yaml in and below them), and "-" for stdin; none: the
+whole catalogue. Of a single run it prints a timeline and the verdict; of several a line each, as they finish, and what was
+found. The same seed gives the same run.
+
+` + whereWorldsAre,
+		Example: `  velosim run backup-operation-times-out
+  velosim run my-scenario.yaml --seeds 50 --parallel 4
+  velosim run scenarios/ --out out --format json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), o, args) },
+	}
+	f := cmd.Flags()
+	worldFlag(cmd, &o.world)
+	f.Int64Var(&o.seed, "seed", 1, "the seed `N` of the first run of each scenario")
+	f.IntVar(&o.seeds, "seeds", 1, "run each scenario with `N` seeds: --seed and those after it")
+	f.IntVar(&o.parallel, "parallel", 0, "run up to `N` at a time (default the number of CPUs)")
+	f.StringVar(&o.dir, "out", "", "write each trace and verdict into the folder `DIR`, as NAME.ndjson and NAME.verdict.json, or, with several seeds, NAME.seed-N.…")
+	f.StringVar(&o.format, "format", "text", "text or json")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print a line for each verdict and nothing else")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print timelines with every event, and for several runs too")
+	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
+	return cmd
+}
+
+func (o runOptions) check() error {
+	switch {
+	case o.seeds < 1:
+		return fmt.Errorf("--seeds %d: at least 1 is needed", o.seeds)
+	case o.parallel < 0:
+		return fmt.Errorf("--parallel %d: at least 1 is needed", o.parallel)
+	}
+	return oneOf("format", o.format, formats())
+}
+
+func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) {
+	if err := o.check(); err != nil {
+		return err
+	}
+	results := []*result{}
+	if o.format == "json" {
+		defer func() {
+			err = errors.Join(err, printJSON(c.out, map[string]any{"results": results}))
+		}()
+	}
+	sources, err := c.load(args)
+	if err != nil {
+		return wrongScenarios(c, err)
+	}
+	path, err := c.findWorld(ctx, o.world)
+	if err != nil {
+		return err
+	}
+	var jobs []world.Job
+	for _, s := range sources {
+		for i := range o.seeds {
+			jobs = append(jobs, world.Job{
+				ID: len(jobs) + 1, Scenario: s.scenario, Seed: o.seed + int64(i), Bound: verdict.Bound(s.scenario),
+			})
+		}
+	}
+	if o.parallel == 0 {
+		o.parallel = runtime.NumCPU()
+	}
+	pool, err := world.OpenPool(ctx, path, min(o.parallel, len(jobs)), world.Options{})
+	if err != nil {
+		return &exitError{exitInconclusive, err}
+	}
+	defer pool.Close()
+	r := &runner{cli: c, runOptions: o, info: pool.Info(), sources: sources, single: len(jobs) == 1}
+	if results, err = r.all(ctx, pool, jobs); err != nil {
+		return err
+	}
+	return exitOf(results, len(jobs))
+}
+
+// exitOf returns the error that stands for what came of the runs: a failure wins. A run without a result was
+// interrupted.
+func exitOf(results []*result, jobs int) error {
+	code := exitOK
+	if len(results) < jobs {
+		code = exitInconclusive
+	}
+	for _, r := range results {
+		switch {
+		case r.Verdict == verdict.Fail:
+			code = exitFailure
+		case (r.Verdict == verdict.Inconclusive || r.lost != nil) && code == exitOK:
+			code = exitInconclusive
+		}
+	}
+	if code == exitOK {
+		return nil
+	}
+	return &exitError{code: code}
+}

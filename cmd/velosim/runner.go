@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/verdict"
+	"github.com/velosim/velosim/sim/world"
+)
+
+// runner runs jobs, and prints what comes of them.
+type runner struct {
+	*cli
+	runOptions
+	info    world.Info
+	sources []source // each has as many jobs in a row as there are seeds
+	single  bool     // there is but one job: its timeline is printed while it runs
+}
+
+// all runs the jobs, and returns the results of those that ended, in the order of the jobs.
+func (r *runner) all(ctx context.Context, pool *world.Pool, jobs []world.Job) ([]*result, error) {
+	if r.dir != "" {
+		if err := os.MkdirAll(r.dir, 0o700); err != nil {
+			return []*result{}, &exitError{exitInconclusive, fmt.Errorf("failed to make --out: %w", err)}
+		}
+	}
+	results := make([]*result, len(jobs))
+	s := newScreen(r, len(jobs))
+	for i, result := range world.Each(ctx, pool, jobs, r.one) {
+		results[i] = result
+		s.show(result)
+	}
+	results = slices.DeleteFunc(results, func(r *result) bool { return r == nil })
+	s.summary(results, len(jobs))
+	return results, nil
+}
+
+// one runs one job and judges it. It is called for several jobs at once.
+func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result {
+	start := r.now()
+	rec := &recorder{header: trace.Header{
+		Scenario: job.Scenario.Metadata.Name, World: r.info.World, Velero: r.info.Velero, Build: r.info.Build,
+		Seed: job.Seed, Scale: 1,
+	}}
+	res := &result{
+		Scenario: job.Scenario.Metadata.Name, World: r.info.World, Version: r.info.Velero, Seed: job.Seed,
+		arg: r.sources[(job.ID-1)/r.seeds].arg,
+	}
+	switch {
+	case r.format != "text" || r.quiet || !r.single && !r.verbose:
+	case r.single:
+		rec.timeline = trace.NewTimeline(r.out, r.verbose)
+	default:
+		rec.timeline = trace.NewTimeline(&res.timeline, r.verbose)
+	}
+	res.take(r.record(ctx, w, job, rec), r.now().Sub(start))
+	if r.dir != "" {
+		res.lost = res.write(r.path(job, ".verdict.json"))
+	}
+	return res
+}
+
+// record runs the job, and returns the verdict. That a record cannot be kept makes the run inconclusive.
+func (r *runner) record(ctx context.Context, w world.World, job world.Job, rec *recorder) verdict.Verdict {
+	if r.dir != "" {
+		if err := rec.open(r.path(job, ".ndjson")); err != nil {
+			return verdict.Judge(job.Scenario, trace.Trace{Header: rec.header, End: trace.End{Reason: trace.Environment, Detail: err.Error()}})
+		}
+	}
+	end, _ := w.Run(ctx, job, rec.event) // the error is in the End, too
+	if err := rec.close(end); err != nil && end.Reason != trace.Environment {
+		end = trace.End{Reason: trace.Environment, At: end.At, Detail: err.Error()}
+	}
+	return verdict.Judge(job.Scenario, trace.Trace{Header: rec.header, Events: rec.events, End: end})
+}
+
+// path returns the path of a job's file in the folder --out.
+func (r *runner) path(job world.Job, suffix string) string {
+	name := job.Scenario.Metadata.Name
+	if r.seeds > 1 {
+		name += fmt.Sprintf(".seed-%d", job.Seed)
+	}
+	return filepath.Join(r.dir, name+suffix)
+}
+
+// recorder takes the events of one run: into memory for the verdict, into a file, into a timeline.
+type recorder struct {
+	header   trace.Header
+	events   []trace.Event
+	file     *os.File        // nil: none is wanted
+	writer   *trace.Writer   // on file
+	timeline *trace.Timeline // nil: none is wanted
+}
+
+func (r *recorder) open(path string) (err error) {
+	if r.file, err = create(path); err != nil {
+		return err
+	}
+	r.writer, err = trace.NewWriter(r.file, r.header)
+	return err
+}
+
+func (r *recorder) event(e trace.Event) error {
+	r.events = append(r.events, e)
+	var errs []error
+	if r.writer != nil {
+		errs = append(errs, r.writer.Event(e))
+	}
+	if r.timeline != nil {
+		errs = append(errs, r.timeline.Event(e))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *recorder) close(end trace.End) error {
+	var errs []error
+	if r.writer != nil {
+		errs = append(errs, r.writer.End(end), r.file.Close())
+	}
+	if r.timeline != nil {
+		errs = append(errs, r.timeline.End(end))
+	}
+	return errors.Join(errs...)
+}
+
+// create makes a file that only its owner can read: a trace may hold what a user's scenario holds.
+func create(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+}
+
+// result is what came of one run, as --format json and the verdict's file have it.
+type result struct {
+	Scenario         string            `json:"scenario"`
+	World            string            `json:"world"`
+	Version          string            `json:"version"` // of Velero
+	Seed             int64             `json:"seed"`
+	Verdict          verdict.Result    `json:"verdict"`
+	Deviation        string            `json:"deviation,omitempty"`
+	Phase            string            `json:"phase"`
+	SimulatedSeconds float64           `json:"simulatedSeconds"`
+	WallSeconds      float64           `json:"wallSeconds"`
+	Findings         []verdict.Finding `json:"findings"`
+
+	arg      string // that names the scenario on the command line
+	lost     error  // why the verdict's file could not be written
+	full     verdict.Verdict
+	timeline bytes.Buffer // for when the run has ended
+}
+
+func (r *result) take(v verdict.Verdict, wall time.Duration) {
+	r.full = v
+	r.Verdict, r.Deviation, r.Phase, r.Findings = v.Result, v.Deviation, v.Phase, v.Findings
+	r.SimulatedSeconds, r.WallSeconds = time.Duration(v.Simulated).Seconds(), wall.Seconds()
+}
+
+func (r *result) write(path string) error {
+	f, err := create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(printJSON(f, r), f.Close())
+}

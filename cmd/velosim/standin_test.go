@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/world"
+)
+
+// standIn is the main function of a world that knows nothing of Velero: it replays the events that the scenario's name
+// asks for, so that what velosim makes of them can be tested in no time.
+func standIn() {
+	if err := world.Serve(context.Background(), replayer{}, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+type replayer struct{}
+
+func (replayer) Info() world.Info {
+	return world.Info{World: "virtual", Velero: velero, Build: "stand-in"}
+}
+
+func (replayer) Position() world.Position { return world.Position{} }
+
+func (replayer) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (trace.End, error) {
+	r := replay{sink: sink, object: job.Scenario.Object()}
+	r.say(trace.Body{Process: &trace.Process{Name: "server", State: "started"}})
+	r.say(trace.Body{Created: &trace.Created{ItemOperationTimeout: trace.Time(job.Scenario.Backup.ItemOperationTimeout.Duration)}})
+	r.phases("Queued", "ReadyToStart")
+	behaviour, _, _ := strings.Cut(job.Scenario.Metadata.Name, "-")
+	if behaviour != "backup" { // of the catalogue: the one killed while it is ready to start
+		r.phases("InProgress")
+	}
+	switch behaviour {
+	case "passes":
+		r.phases("Finalizing", "Completed")
+	case "fails":
+		r.phases("FinalizingPartiallyFailed", "PartiallyFailed")
+	case "backup":
+		r.at += time.Second
+		r.say(trace.Body{Fault: &trace.Fault{ID: "fault-1", What: "killed the server"}})
+		r.say(trace.Body{Process: &trace.Process{Name: "server", State: "killed"}})
+		r.at += 10 * time.Second
+		r.incarnation++
+		r.say(trace.Body{Process: &trace.Process{Name: "server", State: "started"}})
+	case "panics":
+		panic("assignment to entry in nil map")
+	case "waits":
+		<-ctx.Done()
+		return trace.End{}, ctx.Err()
+	case "deaf":
+		select {}
+	}
+	for _, copied := range []string{"api", "store"} {
+		r.say(trace.Body{Rest: &trace.Rest{
+			Copy: copied, Phase: r.phase, Ended: strings.HasSuffix(r.phase, "Completed") || strings.HasSuffix(r.phase, "Failed"),
+		}})
+	}
+	return trace.End{Reason: trace.Settled, At: trace.Time(r.at)}, r.err
+}
+
+// replay numbers and times events.
+type replay struct {
+	sink        func(trace.Event) error
+	object      string
+	phase       string
+	seq         int
+	incarnation int
+	at          time.Duration
+	err         error
+}
+
+func (r *replay) say(b trace.Body) {
+	e := trace.Event{Seq: r.seq + 1, At: trace.Time(r.at), Incarnation: r.incarnation + 1, Body: b}
+	if b.Process == nil && b.Fault == nil {
+		e.Object = r.object
+	}
+	r.seq++
+	if err := r.sink(e); r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *replay) phases(phases ...string) {
+	for _, p := range phases {
+		r.at += time.Second
+		r.say(trace.Body{Phase: &trace.Phase{From: r.phase, To: p}})
+		r.phase = p
+	}
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// velero is the release that the world virtual serves: the one in go.mod.
+const velero = "1.18.3"
+
+func versionCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Show the versions of velosim, Go and the worlds' Velero",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(c.out, "velosim %s\n%s %s/%s\nworld virtual: Velero %s\n",
+				buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH, velero)
+			return err
+		},
+	}
+}
+
+// buildVersion is the version of velosim's module, and of a build from a checkout the revision.
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(unknown)"
+	}
+	version := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && version == "(devel)" {
+			version += " " + s.Value
+		}
+	}
+	return version
+}

@@ -1,0 +1,117 @@
+package executable
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// cold is how many packages are to be compiled for a build to be called a cold one.
+const cold = 500
+
+// fromCheckout returns the cached executable of exactly the checkout's sources, which it builds if there is none.
+func (f Finder) fromCheckout(ctx context.Context, t target, root string) (string, error) {
+	key, err := f.key(ctx, t, root)
+	if err != nil {
+		return "", err
+	}
+	path := f.entry(t, key)
+	if executable(path) {
+		f.used(path)
+		return path, nil
+	}
+	if err := os.MkdirAll(f.Cache, 0o700); err != nil {
+		return "", fmt.Errorf("failed to make the cache: %w", err)
+	}
+	unlock, err := f.lock(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if executable(path) { // another process has built it in the meantime
+		f.used(path)
+		return path, nil
+	}
+	for {
+		if err := f.build(ctx, t, root, path); err != nil {
+			return "", err
+		}
+		after, err := f.key(ctx, t, root)
+		if err != nil {
+			return "", err
+		}
+		if after == key {
+			break
+		}
+		os.RemoveAll(filepath.Dir(path)) //nolint:errcheck // it belongs to no key; in the way of nobody
+		fmt.Fprintf(f.Log, "The sources have changed since; building again.\n")
+		key, path = after, f.entry(t, after)
+	}
+	f.used(path)
+	f.prune(t)
+	return path, nil
+}
+
+// lock keeps other processes from building t.
+func (f Finder) lock(ctx context.Context, t target) (unlock func(), err error) {
+	lock := flock.New(filepath.Join(f.Cache, t.name+".lock"), flock.SetPermissions(0o600))
+	locked, err := lock.TryLock()
+	if err == nil && !locked {
+		fmt.Fprintf(f.Log, "Another velosim builds %s; waiting for it.\n", t.name)
+		_, err = lock.TryLockContext(ctx, 100*time.Millisecond)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("failed to lock the cache %s: %w", f.Cache, err)
+	}
+	return func() { lock.Unlock() }, nil //nolint:errcheck // the end of the process unlocks it at the latest
+}
+
+// build builds the executable and moves it to path once it is complete.
+func (f Finder) build(ctx context.Context, t target, root, path string) error {
+	dir, pkg := filepath.Join(root, t.module), "./"+t.dir
+	fmt.Fprintf(f.Log, "Building %s, once for these sources. Looking for what is to be downloaded and compiled.\n", t.name)
+	total, err := f.stale(ctx, dir, pkg)
+	if err != nil {
+		return fmt.Errorf("failed to list the packages of %s: %w", t.name, err)
+	}
+	if total >= cold {
+		fmt.Fprintf(f.Log, "%d packages: this takes 4 to 10 minutes. It may be interrupted; it then goes on where it stopped.\n", total)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("failed to make an entry of the cache: %w", err)
+	}
+	partial := path + ".partial"
+	defer os.Remove(partial)
+	shown := newProgress(f, total)
+	err = f.Run(ctx, dir, io.Discard, shown, "go", "build", "-v", "-buildvcs=false", "-o", partial, pkg)
+	shown.stop()
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("the build of %s was interrupted; the next one goes on where it stopped: %w", t.name, ctx.Err())
+	case err != nil:
+		return fmt.Errorf("failed to build %s (in %s, go build %s): %w\n%s", t.name, dir, pkg, err, shown.rest())
+	}
+	if err := os.Rename(partial, path); err != nil {
+		return fmt.Errorf("failed to put %s into the cache: %w", t.name, err)
+	}
+	fmt.Fprintf(f.Log, "Built %s in %v.\n", t.name, shown.elapsed())
+	return nil
+}
+
+// stale counts the packages that go build will compile, or link.
+func (f Finder) stale(ctx context.Context, dir, pkg string) (int, error) {
+	var out, stderr bytes.Buffer
+	err := f.Run(ctx, dir, &out, &stderr, "go", "list", "-buildvcs=false", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", pkg)
+	if err != nil {
+		return 0, errors.Join(err, errors.New(strings.TrimSpace(stderr.String())))
+	}
+	return len(strings.Fields(out.String())), nil
+}
