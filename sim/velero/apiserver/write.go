@@ -77,7 +77,7 @@ func (s *Server) create(c *call) (old, now *object, a answer, err error) {
 	metadata.UID = uid(s.uids + 1)
 	metadata.CreationTimestamp = metav1.NewTime(time.Now().Truncate(time.Second))
 	metadata.DeletionTimestamp, metadata.DeletionGracePeriodSeconds = nil, nil
-	metadata.ManagedFields, metadata.SelfLink = nil, ""
+	metadata.ManagedFields = nil
 	metadata.Generation = 0
 	if c.generation {
 		metadata.Generation = 1
@@ -120,7 +120,7 @@ func (s *Server) update(c *call, old *object) (now *object, a answer, err error)
 	if err := c.checkRevision(metadata, was); err != nil {
 		return nil, a, err
 	}
-	metadata.ManagedFields, metadata.SelfLink = nil, ""
+	metadata.ManagedFields = nil
 	metadata.Generation = was.GetGeneration()
 	metadata.CreationTimestamp = was.GetCreationTimestamp()
 	if was.GetDeletionTimestamp() != nil { // it cannot be taken back
@@ -193,7 +193,7 @@ func (c *call) checkRevision(metadata *metav1.ObjectMeta, was *unstructured.Unst
 
 func (c *call) preconditionFailed(what, want, got string) error {
 	return apierrors.NewConflict(c.gr, c.Name,
-		fmt.Errorf("Precondition failed: %s in precondition: %s, %s in object meta: %s", what, want, what, got))
+		fmt.Errorf("precondition failed: %s in precondition: %s, %s in object meta: %s", what, want, what, got))
 }
 
 // separateStatus keeps status and everything else apart where there is a status subresource.

@@ -2,6 +2,7 @@ package virtual_test
 
 import (
 	"context"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 func BenchmarkFourHourWait(b *testing.B) {
 	s := load(b, "backup-operation-times-out")
 	w := virtual.New()
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the executable does
 	var simulated time.Duration
 	for b.Loop() {
 		end, err := w.Run(context.Background(), world.Job{Scenario: s, Seed: 1, Bound: verdict.Bound(s)}, func(trace.Event) error { return nil })

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,10 +51,15 @@ func (m namedManager) GetCache() cache.Cache {
 	return namedCache{m.Manager.GetCache(), m.inc, m.controller}
 }
 
-// Add makes the start of every reconcile a step, and records what comes of it.
+// Add makes the start of every reconcile a step, and records what comes of it. The controller's queue is the same as ever,
+// but without a name, as queues with one update their metrics twice a second.
 func (m namedManager) Add(r manager.Runnable) error {
-	if f := reflect.ValueOf(r).Elem().FieldByName("Do"); f.IsValid() { // a controller.Controller
-		f.Set(reflect.ValueOf(m.watched(f.Interface().(reconcile.Reconciler))))
+	c := reflect.ValueOf(r).Elem()
+	if do := c.FieldByName("Do"); do.IsValid() { // a controller.Controller
+		do.Set(reflect.ValueOf(m.watched(do.Interface().(reconcile.Reconciler))))
+		c.FieldByName("NewQueue").Set(reflect.ValueOf(func(_ string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+			return workqueue.NewTypedRateLimitingQueue(limiter)
+		}))
 	}
 	return m.Manager.Add(r)
 }

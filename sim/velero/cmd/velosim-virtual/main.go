@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/velosim/velosim/sim/velero/virtual"
 	"github.com/velosim/velosim/sim/world"
 )
 
 func main() {
+	debug.SetGCPercent(400) // runs are short and their heaps are small
 	if err := world.Serve(context.Background(), virtual.New(), os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "velosim-virtual:", err)
 		os.Exit(1)
