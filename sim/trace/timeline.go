@@ -37,8 +37,8 @@ type folded struct {
 }
 
 // NewTimeline returns a timeline that prints to w. It leaves out plugin processes that start and stop as they should.
-// Unless it is verbose, it also leaves out reads of the object store and writes that change nothing, or whose effect has
-// a line of its own, and folds writes to one folder of the store.
+// Unless it is verbose, it also leaves out reads of the object store, successful patches and writes that change nothing,
+// and folds writes to one folder of the store.
 func NewTimeline(w io.Writer, verbose bool) *Timeline {
 	return &Timeline{
 		w: w, verbose: verbose,
@@ -202,7 +202,7 @@ func (t *Timeline) changes(w *Write) bool {
 		return true
 	}
 	unchanged := w.Change == "{}" || known && w.ResourceVersion != "" && before == w.ResourceVersion
-	return !unchanged && !w.shownOtherwise()
+	return !unchanged && !w.progress()
 }
 
 // print prints a line. Time is right-aligned, so that its length shows; a negative one is left out.

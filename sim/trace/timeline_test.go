@@ -118,11 +118,11 @@ func TestTimelineFolds(t *testing.T) {
 			"3s stored 1 object in velero/a/",
 			"4s backup/backup-1 … 1 poll, no change since 4s",
 		}},
-		{"writes that change nothing are left out", func(s *script) {
+		{"patches and writes that change nothing are left out", func(s *script) {
 			version(s, "5", "a")
 			version(s, "5", "b")
 			version(s, "6", "{}")
-			version(s, "7", `{"status":{"phase":"New"}}`)
+			s.add(backup, trace.Body{Write: &trace.Write{Client: "gc", Verb: "patch", Resource: "backups", Name: "velero/backup-1", Change: `{"status":{"errors":1}}`, ResourceVersion: "7"}})
 			version(s, "8", "c")
 		}, []string{
 			"0s backup/backup-1 gc: update backups velero/backup-1 a",

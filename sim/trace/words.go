@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -79,17 +78,10 @@ func (w Write) what() string {
 	return s
 }
 
-// shownOtherwise reports whether the write's effect is an event of its own: the object's creation or its phase.
-func (w Write) shownOtherwise() bool {
-	if w.Verb == "create" && w.Client == "user" {
-		return true
-	}
-	var change struct {
-		Status struct {
-			Phase *string `json:"phase"`
-		} `json:"status"`
-	}
-	return json.Unmarshal([]byte(w.Change), &change) == nil && change.Status.Phase != nil
+// progress reports whether the write is one that a timeline can do without: the object's creation by the user and its phase
+// are events of their own, and what else Velero patches (progress, times, counts) says how far it is.
+func (w Write) progress() bool {
+	return w.Verb == "patch" || w.Verb == "create" && w.Client == "user"
 }
 
 func (s Store) what() string {

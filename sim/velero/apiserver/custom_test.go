@@ -27,7 +27,7 @@ func gadgetCRD() *apiextensionsv1.CustomResourceDefinition {
 	set, preserve := "set", true
 	properties := func(spec map[string]apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResourceValidation {
 		return &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-			Type: "object",
+			Type: "object", Required: []string{"spec"},
 			Properties: map[string]apiextensionsv1.JSONSchemaProps{
 				"spec": {Type: "object", Properties: spec, XValidations: apiextensionsv1.ValidationRules{
 					{Rule: "self.colour != 'beige'", Message: "no beige"},
@@ -133,6 +133,7 @@ func TestInvalidCustomResources(t *testing.T) {
 			"wrong type", backups,
 			object(backups, "Backup", "b", map[string]any{"spec": map[string]any{"includedNamespaces": "app"}}), "spec.includedNamespaces",
 		},
+		{"required property", gadgets, object(gadgets, "Gadget", "g", nil), "spec"},
 		{"validation rule", gadgets, gadget("g", map[string]any{"colour": "beige"}), "spec"},
 		{
 			"embedded object without a kind", gadgets,

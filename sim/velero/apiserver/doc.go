@@ -19,7 +19,8 @@
 // delay each of them or put an error in its place. Observers ([Server.OnWrite]) see what became of every write.
 //
 // The package is made for [testing/synctest]: it starts no goroutine, all its waiting is on channels made by the request
-// that waits, and it holds no mutex while it waits or while it calls a Gate or an observer. Time is time.Now.
+// that waits, and it holds no mutex while it waits or while it calls a Gate or an observer. Time is time.Now. (Give informers a
+// resync period there: without one, client-go's reflectors wait on a channel of no bubble, so that the bubble never rests.)
 //
 // What differs from the real server, on purpose:
 //   - JSON only; no OpenAPI, tables, server-side apply, dry run, bookmarks or chunked lists; admission is only the check that

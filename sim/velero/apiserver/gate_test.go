@@ -1,9 +1,11 @@
 package apiserver_test
 
 import (
+	stdcmp "cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -236,20 +238,37 @@ func TestObserver(t *testing.T) {
 func TestObserverOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
+		release := make(chan struct{})
 		var observed []string
-		s.OnWrite(func(w apiserver.Write) { observed = append(observed, w.New.GetResourceVersion()) })
+		s.OnWrite(func(w apiserver.Write) {
+			<-release
+			observed = append(observed, w.New.GetResourceVersion())
+		})
 		c := untyped(t, s, nil).Resource(configMaps).Namespace("velero")
-		for i := range 50 {
-			go c.Create(t.Context(), object(configMaps, "ConfigMap", fmt.Sprint("cm-", i), nil), metav1.CreateOptions{})
+		replied := make(chan string, 10)
+		for i := range cap(replied) {
+			go func() {
+				u, err := c.Create(t.Context(), object(configMaps, "ConfigMap", fmt.Sprint("cm-", i), nil), metav1.CreateOptions{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				replied <- u.GetResourceVersion()
+			}()
 		}
 		synctest.Wait()
-		if len(observed) != 50 {
-			t.Fatalf("%d writes were observed, want 50", len(observed))
+		if len(s.List(configMaps)) != cap(replied) || len(replied) != 0 {
+			t.Errorf("%d of %d writes were applied, %d replied to before they were observed", len(s.List(configMaps)), cap(replied), len(replied))
 		}
-		for i := 1; i < len(observed); i++ {
-			if observed[i-1] >= observed[i] && len(observed[i-1]) == len(observed[i]) {
-				t.Errorf("observed %s before %s", observed[i-1], observed[i])
-			}
+		close(release)
+		synctest.Wait()
+		if len(observed) != cap(replied) || len(replied) != cap(replied) {
+			t.Fatalf("%d writes were observed, %d replied to, want %d", len(observed), len(replied), cap(replied))
+		}
+		if !slices.IsSortedFunc(observed, func(a, b string) int {
+			return stdcmp.Or(stdcmp.Compare(len(a), len(b)), stdcmp.Compare(a, b))
+		}) {
+			t.Errorf("observed out of order: %v", observed)
 		}
 	})
 }

@@ -221,6 +221,27 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// Real servers leave apiVersion and kind out of the items of built-in lists, and in those of custom resources.
+func TestListItems(t *testing.T) {
+	s := newServer(t)
+	c := controllerRuntime(t, s, nil)
+	for _, o := range []client.Object{newBackup("b"), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "velero", Name: "cm"}}} {
+		if err := c.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var backups velerov1.BackupList
+	var configMaps corev1.ConfigMapList
+	for _, list := range []client.ObjectList{&backups, &configMaps} {
+		if err := c.List(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, cm := backups.Items[0], configMaps.Items[0]; b.Kind != "Backup" || b.APIVersion != "velero.io/v1" || cm.Kind != "" || cm.APIVersion != "" {
+		t.Errorf("items are a %s %s and a %s %s", b.APIVersion, b.Kind, cm.APIVersion, cm.Kind)
+	}
+}
+
 func TestDirectAccess(t *testing.T) {
 	s := newServer(t)
 	for _, name := range []string{"b", "a"} {

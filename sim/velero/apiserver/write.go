@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -176,7 +177,8 @@ func (c *call) checkRevision(metadata *metav1.ObjectMeta, was *unstructured.Unst
 	if metadata.UID == "" {
 		metadata.UID = was.GetUID()
 	} else if metadata.UID != was.GetUID() && c.Verb == "update" {
-		return c.preconditionFailed("UID", string(metadata.UID), string(was.GetUID()))
+		return apierrors.NewConflict(c.gr, c.Name,
+			fmt.Errorf("precondition failed: UID in precondition: %s, UID in object meta: %s", metadata.UID, was.GetUID()))
 	}
 	switch {
 	case metadata.ResourceVersion == "" && c.custom:
@@ -186,14 +188,9 @@ func (c *call) checkRevision(metadata *metav1.ObjectMeta, was *unstructured.Unst
 		metadata.ResourceVersion = was.GetResourceVersion()
 	case metadata.ResourceVersion != was.GetResourceVersion():
 		return apierrors.NewConflict(c.gr, c.Name,
-			fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
+			errors.New("the object has been modified; please apply your changes to the latest version and try again"))
 	}
 	return nil
-}
-
-func (c *call) preconditionFailed(what, want, got string) error {
-	return apierrors.NewConflict(c.gr, c.Name,
-		fmt.Errorf("precondition failed: %s in precondition: %s, %s in object meta: %s", what, want, what, got))
 }
 
 // separateStatus keeps status and everything else apart where there is a status subresource.

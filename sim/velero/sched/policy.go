@@ -7,7 +7,7 @@ import (
 
 const (
 	latencyChance = 0.05
-	latencyMax    = 2 * time.Second
+	latencyMax    = 2000 // milliseconds, so that times stay readable
 	// redrawChance is how often the goroutine that just went first gets a new, lower priority.
 	redrawChance = 0.1
 )
@@ -36,7 +36,7 @@ func newPolicy(seed int64, rng *rand.Rand) *policy {
 // announce sees a step that was just parked.
 func (p *policy) announce(c *step, now time.Time) {
 	if p.latency && p.rng.Float64() < latencyChance {
-		c.notBefore = now.Add(time.Duration(p.rng.Int63n(int64(latencyMax))))
+		c.notBefore = now.Add(time.Duration(1+p.rng.Intn(latencyMax)) * time.Millisecond)
 	}
 	if p.priorities == nil {
 		return
