@@ -51,12 +51,12 @@ func (s *screen) show(r *result) {
 	}
 	out.Write(r.timeline.Bytes()) //nolint:errcheck // a verdict is worth more than what cannot be shown
 	fmt.Fprintf(out, "%s (seed %d): ", r.Scenario, r.Seed)
-	v := r.full
-	if s.quiet {
-		v.Findings = nil
+	if s.quiet || !s.single && r.Verdict == verdict.KnownDeviation {
+		fmt.Fprintln(out, r.full.Summary())
+		return
 	}
-	v.Print(out) //nolint:errcheck
-	if !s.quiet && v.Result == verdict.Fail {
+	r.full.Print(out) //nolint:errcheck
+	if r.Verdict == verdict.Fail {
 		fmt.Fprintf(out, "  replay: %s\n", s.replay(r))
 	}
 }

@@ -1,9 +1,6 @@
 package phase
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Kind is the kind of object that moves through the phases.
 type Kind uint8
@@ -93,45 +90,26 @@ func (p Phase) Final() bool {
 	return false
 }
 
-// Parse returns the phase that Velero writes as name; the empty name is New. The error for an unknown name suggests the
-// nearest one.
+// Phases are all phases of the kind, in the order in which an object may pass through them.
+func (k Kind) Phases() []Phase {
+	var ps []Phase
+	for p := range phases {
+		if k == Backup || p != Queued && p != ReadyToStart && p != Deleting {
+			ps = append(ps, p)
+		}
+	}
+	return ps
+}
+
+// Parse returns the phase that Velero writes as name; the empty name is New.
 func Parse(name string) (Phase, error) {
 	if name == "" {
 		return New, nil
 	}
-	nearest, least := New, len(name)
 	for p := range phases {
-		d := distance(strings.ToLower(name), strings.ToLower(p.String()))
 		if name == p.String() {
 			return p, nil
 		}
-		if d < least {
-			nearest, least = p, d
-		}
 	}
-	if least > len(name)/2 {
-		return New, fmt.Errorf("unknown phase %q: use one of Velero's, such as %s or %s", name, Completed, PartiallyFailed)
-	}
-	return New, fmt.Errorf("unknown phase %q: did you mean %s?", name, nearest)
-}
-
-// distance is the Levenshtein distance between a and b in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return New, fmt.Errorf("unknown phase %q: use one of Velero's, such as %s or %s", name, Completed, PartiallyFailed)
 }

@@ -71,9 +71,9 @@ func TestParse(t *testing.T) {
 		t.Errorf("Parse of nothing = %s, %v, want New", got, err)
 	}
 	for name, want := range map[string]string{
-		"Complete":        "did you mean Completed?",
-		"partiallyfailed": "did you mean PartiallyFailed?",
-		"WaitingForPluginOperationsPartialyFailed": "did you mean WaitingForPluginOperationsPartiallyFailed?",
+		"Complete":        "unknown phase",
+		"partiallyfailed": "unknown phase",
+		"WaitingForPluginOperationsPartialyFailed": "unknown phase",
 		"Phase(200)": "unknown phase",
 		"x":          "unknown phase",
 	} {

@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 func (l *linter) expect() {
@@ -22,7 +20,7 @@ func (l *linter) expect() {
 		return
 	}
 	d := e.Deviation
-	l.valid("expect.deviation.rule", d.Rule, "the name of a rule", validation.IsDNS1123Label(d.Rule))
+	l.oneOf("expect.deviation.rule", d.Rule, "a deviation that velosim knows", ruleNames())
 	l.outcome("expect.deviation", &d.Outcome)
 	if reflect.DeepEqual(d.Outcome, e.Outcome) && l.sound("expect") {
 		l.complain("expect.deviation", "is what is expected anyway; say how it differs, or remove it")

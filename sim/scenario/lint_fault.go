@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/velosim/velosim/sim/phase"
 )
 
 func (l *linter) fault(i int) {
@@ -80,11 +82,11 @@ func (l *linter) objects() []string {
 }
 
 // phase reports a phase that the kind of the object does not have.
-func (l *linter) phase(path, phase, object string) {
+func (l *linter) phase(path, name, object string) {
 	switch kind, _, _ := strings.Cut(object, "/"); kind {
 	case "backup":
-		l.oneOf(path, phase, "a phase of a backup", backupPhases())
+		l.oneOf(path, name, "a phase of a backup", phasesOf(phase.Backup))
 	case "restore":
-		l.oneOf(path, phase, "a phase of a restore", restorePhases())
+		l.oneOf(path, name, "a phase of a restore", phasesOf(phase.Restore))
 	}
 }

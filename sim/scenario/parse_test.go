@@ -172,7 +172,7 @@ expect:
   cancelled: []
   updated: []
   within: 2h
-  deviation: {rule: some-rule, phase: InProgress, cancelled: [example.io/restores]}
+  deviation: {rule: progress-error-is-final, phase: InProgress, cancelled: [example.io/restores]}
 `
 
 func hours(h float64) scenario.Duration {
@@ -249,7 +249,7 @@ func TestEveryField(t *testing.T) {
 				Within:     hours(2),
 			},
 			Deviation: &scenario.Deviation{
-				Rule:    "some-rule",
+				Rule:    "progress-error-is-final",
 				Outcome: scenario.Outcome{Phase: "InProgress", Cancelled: &[]string{"example.io/restores"}},
 			},
 		},

@@ -1,22 +1,32 @@
 package scenario
 
-// backupPhases are the phases of a Backup, as Velero spells them (pkg/apis/velero/v1/backup_types.go).
-func backupPhases() []string {
-	return append([]string{"Queued", "ReadyToStart", "Deleting"}, sharedPhases()...)
+import "github.com/velosim/velosim/sim/phase"
+
+// phasesOf are the phases of a kind, as Velero spells them.
+func phasesOf(k phase.Kind) []string {
+	return names(k.Phases(), func(phase.Phase) bool { return true })
 }
 
-// restorePhases are the phases of a Restore (pkg/apis/velero/v1/restore_types.go).
-func restorePhases() []string { return sharedPhases() }
-
-func sharedPhases() []string {
-	return append([]string{
-		"New", "InProgress",
-		"WaitingForPluginOperations", "WaitingForPluginOperationsPartiallyFailed",
-		"Finalizing", "FinalizingPartiallyFailed",
-	}, finalPhases()...)
-}
-
-// finalPhases are those that a run ends in.
+// finalPhases are those that a run ends in. A deletion is another matter.
 func finalPhases() []string {
-	return []string{"FailedValidation", "Completed", "PartiallyFailed", "Failed"}
+	return names(phase.Restore.Phases(), phase.Phase.Final)
+}
+
+func names(ps []phase.Phase, keep func(phase.Phase) bool) []string {
+	var out []string
+	for _, p := range ps {
+		if keep(p) {
+			out = append(out, p.String())
+		}
+	}
+	return out
+}
+
+// ruleNames are the deviations that a scenario can name.
+func ruleNames() []string {
+	var out []string
+	for _, r := range phase.All() {
+		out = append(out, r.Name)
+	}
+	return out
 }

@@ -1,22 +1,36 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/trace"
 )
 
-// Print writes the verdict for a person to read: the result, and for each finding the oracle, what it expected and saw, at
-// what time, and the events around it.
-func (v Verdict) Print(w io.Writer) error {
-	p := &printer{w: w}
+// Summary is the verdict in a line: the result, the last phase, the simulated time.
+func (v Verdict) Summary() string {
 	result := string(v.Result)
 	if v.Deviation != "" {
 		result += " " + v.Deviation
 	}
-	p.line("%s: phase %s, %s simulated", result, named(v.Phase), v.Simulated)
+	return fmt.Sprintf("%s: phase %s, %s simulated", result, named(v.Phase), v.Simulated)
+}
+
+// Print writes the verdict for a person to read: its summary, what a known deviation deviates from, and for each finding the oracle, what it expected and saw, at
+// what time, and the events around it.
+func (v Verdict) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.line("%s", v.Summary())
+	for _, rule := range phase.All() {
+		if rule.Name == v.Deviation {
+			p.line("  demanded  %s", rule.Statement)
+			p.line("  instead   %s", rule.Deviation)
+			p.line("  reported  %s", cmp.Or(strings.Join(rule.Reports, ", "), "not yet"))
+		}
+	}
 	for _, f := range v.Findings {
 		about := f.Oracle
 		if f.Reading != "" {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/velosim/velosim/fakeplugins"
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/velero/apiserver"
@@ -104,7 +105,7 @@ func (r *run) play(ctx context.Context) (trace.End, error) {
 		do    func() error
 		until func() bool
 	}{
-		{func() error { return nil }, r.phase(locationObject, "Available")},
+		{func() error { return nil }, r.has(locationObject, "Available")},
 		{r.createBackup, r.final("backup/" + s.Backup.Name)},
 	}
 	if s.Restore != nil {
@@ -130,13 +131,14 @@ func (r *run) play(ctx context.Context) (trace.End, error) {
 
 func (r *run) bound() time.Time { return r.rec.start.Add(time.Duration(r.job.Bound)) }
 
-func (r *run) phase(object, phase string) func() bool {
+func (r *run) has(object, phase string) func() bool {
 	return func() bool { return r.phases[object] == phase }
 }
 
 func (r *run) final(object string) func() bool {
 	return func() bool {
-		return slices.Contains([]string{"Completed", "PartiallyFailed", "Failed", "FailedValidation"}, r.phases[object])
+		p, err := phase.Parse(r.phases[object])
+		return err == nil && p.Final()
 	}
 }
 
