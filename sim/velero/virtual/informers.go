@@ -150,7 +150,7 @@ type namedInformer struct {
 // AddEventHandlerWithOptions puts a queue between the informer and the controller's handler.
 func (i namedInformer) AddEventHandlerWithOptions(h toolscache.ResourceEventHandler, o toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
 	d := &delivery{handler: h, inc: i.inc, controller: i.controller, what: "deliver to " + handlerName(h), held: true, wake: make(chan struct{}, 1)}
-	if err := i.inc.step(i.controller, d.what+": register"); err != nil {
+	if err := i.step(d.what + ": register"); err != nil {
 		return nil, err
 	}
 	reg, err := i.Informer.AddEventHandlerWithOptions(d, o)
@@ -158,11 +158,21 @@ func (i namedInformer) AddEventHandlerWithOptions(h toolscache.ResourceEventHand
 		return nil, err
 	}
 	go d.run()
-	if err := i.inc.step(i.controller, d.what+": registered"); err != nil {
+	if err := i.step(d.what + ": registered"); err != nil {
 		return nil, err
 	}
 	d.release()
 	return reg, nil
+}
+
+// step is a step that does not fail before the incarnation's context has ended: a controller that cannot start stops the
+// whole manager, and with it workers on which others wait.
+func (i namedInformer) step(what string) error {
+	err := i.inc.step(i.controller, what)
+	if err != nil {
+		<-i.inc.ctx.Done()
+	}
+	return err
 }
 
 // handlerName is the type of the controller-runtime handler behind the event handler: a controller may have several.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -73,6 +74,15 @@ func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) e
 
 	// Velero's and client-go's jitter comes from math/rand's global source; go.mod sets randseednop=0.
 	rand.Seed(job.Seed) //lint:ignore SA1019 the only way to make code that uses the global source repeatable
+	defer func() {
+		// Goroutines that never end are a defect of this world, and say nothing about Velero.
+		if p := recover(); p != nil {
+			if !strings.HasPrefix(fmt.Sprint(p), "deadlock:") {
+				panic(p)
+			}
+			end.Reason, end.Detail = trace.Environment, fmt.Sprintf("the run left goroutines behind: %v", p)
+		}
+	}()
 	synctest.Test(new(testing.T), func(*testing.T) {
 		var r *run
 		if r, err = newRun(w, job, sink); err == nil {
