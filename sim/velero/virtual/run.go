@@ -26,6 +26,10 @@ import (
 const (
 	// poll is how often Velero asks for the progress of operations (pkg/controller/backup_operations_controller.go).
 	poll = 10 * time.Second
+	// pause is how long the user waits for the server to have started and seen its location: longer than any latency that
+	// the scheduler makes up. A backup created at once can be FailedValidation, as the cache does not show the location as
+	// available yet, or ignored, as the backup controller has no handler yet.
+	pause = 5 * time.Second
 	// settling is how long a run goes on when everything is final: two polls, and latencies.
 	settling = 2*poll + 5*time.Second
 )
@@ -101,32 +105,36 @@ func (r *run) run(ctx context.Context) (trace.End, error) {
 // play does what the user does, one thing after another.
 func (r *run) play(ctx context.Context) (trace.End, error) {
 	s := r.job.Scenario
-	steps := []struct {
-		do    func() error
-		until func() bool
-	}{
-		{func() error { return nil }, r.has(locationObject, "Available")},
-		{r.createBackup, r.final("backup/" + s.Backup.Name)},
+	if end, ok := r.advance(ctx, r.has(locationObject, "Available"), r.bound()); !ok {
+		return end, nil
+	}
+	if end, ok := r.wait(ctx, pause); !ok {
+		return end, nil
+	}
+	if err := r.createBackup(); err != nil {
+		return trace.End{}, err
+	}
+	if end, ok := r.advance(ctx, r.final("backup/"+s.Backup.Name), r.bound()); !ok {
+		return end, nil
 	}
 	if s.Restore != nil {
-		steps = append(steps, struct {
-			do    func() error
-			until func() bool
-		}{r.createRestore, r.final("restore/" + s.Restore.Name)})
-	}
-	for _, step := range steps {
-		if err := step.do(); err != nil {
+		if err := r.createRestore(); err != nil {
 			return trace.End{}, err
 		}
-		if end, ok := r.advance(ctx, step.until, r.bound()); !ok {
+		if end, ok := r.advance(ctx, r.final("restore/"+s.Restore.Name), r.bound()); !ok {
 			return end, nil
 		}
 	}
-	end, _ := r.advance(ctx, func() bool { return false }, time.Now().Add(settling))
-	if end.Reason == trace.Bound {
-		end.Reason = trace.Settled
+	if end, ok := r.wait(ctx, settling); !ok {
+		return end, nil
 	}
-	return end, nil
+	return trace.End{Reason: trace.Settled}, nil
+}
+
+// wait lets the server act for a while; not ok: the run has to end.
+func (r *run) wait(ctx context.Context, d time.Duration) (trace.End, bool) {
+	end, _ := r.advance(ctx, func() bool { return false }, time.Now().Add(d))
+	return end, end.Reason == trace.Bound
 }
 
 func (r *run) bound() time.Time { return r.rec.start.Add(time.Duration(r.job.Bound)) }
