@@ -115,7 +115,7 @@
 //   - ReadyToStart in the object and in the tracker (velero#10519), and two controllers that patch the phase of one object:
 //     Deleting, say, overwritten by a pass that had begun before.
 //   - A restore that is reconciled again from a cache that does not show its first writes yet: 1.18.3 takes it for a new one and
-//     runs it twice, and the operations of the first run are lost (velosim run restore-operation-completes --seed 212).
+//     runs it twice, and the operations of the first run are lost. Two seeds of 300 show it in restore-operation-completes.
 //   - A missing operations file, which reads as "no operations"; and `velero backup describe --details`, which uploads what is
 //     unsaved.
 //
