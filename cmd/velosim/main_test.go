@@ -99,7 +99,7 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), path, args...)
-	cmd.Env = append(os.Environ(), executable.DirVariable+"="+dir)
+	cmd.Env = append(os.Environ(), executable.DirVariable+"="+dir, "TMPDIR="+t.TempDir())
 	return cmd
 }
 

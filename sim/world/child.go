@@ -28,7 +28,7 @@ const (
 type child struct {
 	info   Info
 	pid    int
-	dir    string // its HOME and TMPDIR, removed at its end
+	dir    privateDir // its HOME and TMPDIR, removed at its end
 	stdin  io.WriteCloser
 	out    *frameWriter // on stdin
 	frames <-chan received
@@ -48,14 +48,14 @@ func startChild(ctx context.Context, path string, patience time.Duration) (*chil
 	if err != nil {
 		return nil, fmt.Errorf("failed to start the world: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "velosim-world-")
+	dir, err := newPrivateDir()
 	if err != nil {
-		return nil, fmt.Errorf("failed to make the world's private folder: %w", err)
+		return nil, err
 	}
 	c := &child{dir: dir, stderr: &stderrTail{}, drained: make(chan struct{}), ended: make(chan struct{})}
 	stdout, err := c.start(path)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("failed to start the world %s: %w", path, err), os.RemoveAll(dir))
+		return nil, errors.Join(fmt.Errorf("failed to start the world %s: %w", path, err), dir.remove())
 	}
 	if err := c.greet(ctx, stdout, patience); err != nil {
 		c.stop()
@@ -70,10 +70,10 @@ func startChild(ctx context.Context, path string, patience time.Duration) (*chil
 // start starts the process, and what reads its stderr and reaps it.
 func (c *child) start(path string) (stdout io.ReadCloser, err error) {
 	cmd := exec.Command(path)
-	cmd.Dir = c.dir
+	cmd.Dir = c.dir.path
 	// A world gets nothing of the user's environment that could change a run: no KUBECONFIG, no cloud credentials.
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "TMPDIR=" + c.dir, "TZ=UTC", "GOTRACEBACK=all",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir.path, "TMPDIR=" + c.dir.path, "TZ=UTC", "GOTRACEBACK=all",
 	}
 	cmd.SysProcAttr = attributes()
 	if c.stdin, err = cmd.StdinPipe(); err != nil {
@@ -124,7 +124,7 @@ func (c *child) reap(p *os.Process, stdout, stderr io.ReadCloser) {
 	<-read
 	stderr.Close()
 	c.status = status
-	os.RemoveAll(c.dir) //nolint:errcheck // the system cleans its temporary folder
+	c.dir.remove() //nolint:errcheck // a later velosim tries again
 	close(c.ended)
 	<-c.drained
 	late.Stop()

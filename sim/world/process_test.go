@@ -27,7 +27,7 @@ func open(t *testing.T, mode string, o Options) *Process {
 		p.Close()
 		if c != nil {
 			gone(t, c.pid)
-			if _, err := os.Stat(c.dir); !errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(c.dir.path); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("the private folder is left: %v", err)
 			}
 		}
