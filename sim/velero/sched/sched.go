@@ -131,13 +131,13 @@ func (s *Scheduler) pick(now time.Time) (*step, time.Duration, error) {
 
 // How long Step refuses politely once draining: in virtual time, and in steps.
 const (
-	patience      = time.Hour
+	patience      = time.Minute
 	patienceSteps = 100_000
 )
 
 // Drain lets every goroutine that is parked go on, of every process, and everyone that comes to a step later: but Step tells
-// them that it was in vain, so that they clean up after themselves and end. Those that still try after an hour of virtual
-// time, as endless retries do, are ended on the spot (runtime.Goexit). What they all do is not ordered, so nothing may be
+// them that it was in vain, so that they clean up after themselves and end. Those that still try after a minute of
+// virtual time, as endless retries do, are ended on the spot (runtime.Goexit). What they all do is not ordered, so nothing may be
 // recorded any more.
 func (s *Scheduler) Drain() {
 	s.mu.Lock()

@@ -242,7 +242,10 @@ func (r *run) drain() {
 	}
 	r.sched.Drain()
 	r.endPlugins()
-	time.Sleep(time.Minute) // reconciles come to their end before their workers are told to
+	// Reconciles come to their end before their workers are told to. Retries do not end by themselves, but at their next try:
+	// Velero's longest back-off grows fivefold (pkg/client/retry.go), so that it comes within minutes. With their context
+	// ended they would no longer try anything.
+	time.Sleep(10 * time.Minute)
 	for _, inc := range r.incarnations {
 		inc.cancel()
 		<-inc.ended
