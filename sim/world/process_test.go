@@ -109,14 +109,14 @@ func TestRunOfABadJob(t *testing.T) {
 	for _, tt := range []struct {
 		mode, reason string
 		detail       []string // what the End's Detail says
-		at           time.Duration
+		at           time.Duration // of the last event; a slow world says in between that it is further
 	}{
 		{"dies", trace.Environment, []string{"exit status 7", "only a log line"}, time.Hour},
 		{"panics", trace.Panicked, []string{"panic: nil map in a reconciler\n\ngoroutine "}, time.Hour},
 		{"hangs", trace.Stalled, []string{"stood still at 2h0m0s, step 2", "SIGQUIT: quit", "misbehave"}, 2 * time.Hour},
 		{"hangs-hard", trace.Stalled, []string{"stood still at 2h0m0s, step 2"}, 2 * time.Hour},
-		{"writes-garbage", trace.Environment, []string{`stdout is not the protocol: line 5 is not a frame`, "level=info"}, time.Hour},
-		{"floods-stdout", trace.Environment, []string{"line 5 is longer than 64 MiB"}, time.Hour},
+		{"writes-garbage", trace.Environment, []string{"stdout is not the protocol: line ", " is not a frame", "level=info"}, time.Hour},
+		{"floods-stdout", trace.Environment, []string{" is longer than 64 MiB"}, time.Hour},
 		{"floods-stderr", trace.Environment, []string{"exit status 1", "yyy"}, time.Hour},
 		{"confuses-jobs", trace.Environment, []string{"sent a begin frame for job 77 while job 1 runs"}, time.Hour},
 	} {
@@ -136,7 +136,7 @@ func TestRunOfABadJob(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if end.Reason != tt.reason || time.Duration(end.At) != tt.at || events != 2 {
+			if end.Reason != tt.reason || time.Duration(end.At) < tt.at || events != 2 {
 				t.Errorf("after %d events: %s at %v: %.300s", events, end.Reason, time.Duration(end.At), end.Detail)
 			}
 			for _, want := range tt.detail {
