@@ -108,7 +108,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestRunOfABadJob(t *testing.T) {
 	for _, tt := range []struct {
 		mode, reason string
-		detail       []string // what the End's Detail says
+		detail       []string      // what the End's Detail says
 		at           time.Duration // of the last event; a slow world says in between that it is further
 	}{
 		{"dies", trace.Environment, []string{"exit status 7", "only a log line"}, time.Hour},
