@@ -201,6 +201,34 @@ func TestAClosedStdoutIsNoCrash(t *testing.T) {
 	}
 }
 
+func TestExitOf(t *testing.T) {
+	pass, known := &result{Verdict: verdict.Pass}, &result{Verdict: verdict.KnownDeviation}
+	fail, unclear := &result{Verdict: verdict.Fail}, &result{Verdict: verdict.Inconclusive}
+	unwritten := &result{Verdict: verdict.Pass, lost: errors.New("disk full")}
+	for name, tt := range map[string]struct {
+		results []*result
+		jobs    int
+		want    int
+	}{
+		"nothing went wrong":             {[]*result{pass, known}, 2, exitOK},
+		"a failure wins":                 {[]*result{unclear, fail, unclear}, 4, exitFailure},
+		"one is inconclusive":            {[]*result{pass, unclear}, 2, exitInconclusive},
+		"interrupted between two runs":   {[]*result{pass}, 2, exitInconclusive},
+		"a verdict could not be written": {[]*result{unwritten, pass}, 2, exitInconclusive},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code := exitOK
+			var exit *exitError
+			if errors.As(exitOf(tt.results, tt.jobs), &exit) {
+				code = exit.code
+			}
+			if code != tt.want {
+				t.Errorf("exit code %d, want %d", code, tt.want)
+			}
+		})
+	}
+}
+
 func TestVersionIsGoMods(t *testing.T) {
 	b, err := os.ReadFile("../../go.mod")
 	if err != nil {

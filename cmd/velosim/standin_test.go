@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/velosim/velosim/sim/trace"
@@ -14,26 +15,35 @@ import (
 // standIn is the main function of a world that knows nothing of Velero: it replays the events that the scenario's name
 // asks for, so that what velosim makes of them can be tested in no time.
 func standIn() {
-	if err := world.Serve(context.Background(), replayer{}, os.Stdin, os.Stdout); err != nil {
+	w := &replayer{}
+	if err := world.Serve(context.Background(), w, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	if w.deaf.Load() {
+		time.Sleep(time.Minute) // until somebody kills it
+	}
 }
 
-type replayer struct{}
+// replayer replays.
+type replayer struct {
+	// deaf: a run ignores its cancel, and the process the end of its stdin.
+	deaf atomic.Bool
+}
 
-func (replayer) Info() world.Info {
+func (*replayer) Info() world.Info {
 	return world.Info{World: "virtual", Velero: velero, Build: "stand-in"}
 }
 
-func (replayer) Position() world.Position { return world.Position{} }
+func (*replayer) Position() world.Position { return world.Position{} }
 
-func (replayer) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (trace.End, error) {
+func (w *replayer) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (trace.End, error) {
 	r := replay{sink: sink, object: job.Scenario.Object()}
 	r.say(trace.Body{Process: &trace.Process{Name: "server", State: "started"}})
 	r.say(trace.Body{Created: &trace.Created{ItemOperationTimeout: trace.Time(job.Scenario.Backup.ItemOperationTimeout.Duration)}})
 	r.phases("Queued", "ReadyToStart")
 	behaviour, _, _ := strings.Cut(job.Scenario.Metadata.Name, "-")
+	w.deaf.Store(behaviour == "deaf")
 	if behaviour != "backup" { // of the catalogue: the one killed while it is ready to start
 		r.phases("InProgress")
 	}

@@ -104,7 +104,7 @@ func (w *testWorld) Run(ctx context.Context, job Job, sink func(trace.Event) err
 func (w *testWorld) misbehave(ctx context.Context, sink func(trace.Event) error) error {
 	switch w.mode {
 	case "dies":
-		fmt.Fprintln(os.Stderr, "panic: only a log line that looks like one")
+		fmt.Fprint(os.Stderr, "panic: only a log line\n\ngoroutine 1 [running]:\n") // another program's, say
 		os.Exit(7)
 	case "panics":
 		go panic("nil map in a reconciler")

@@ -69,6 +69,8 @@ func (s *server) handle(ctx context.Context, f frame) error {
 	switch {
 	case f.Job != nil && s.cancel != nil:
 		return fmt.Errorf("job %d was sent while job %d runs: a world runs one at a time", f.Job.ID, s.job)
+	case f.Job != nil && f.Job.Scenario == nil:
+		return fmt.Errorf("job %d has no scenario", f.Job.ID)
 	case f.Job != nil:
 		s.job = f.Job.ID
 		var jobCtx context.Context

@@ -121,6 +121,7 @@ func TestServeRefuses(t *testing.T) {
 		"two at once":      {`{"begin":true,"cancel":true}`, "none or several kinds of frame"},
 		"none":             {`{"id":3}`, "none or several kinds of frame"},
 		"two values":       {`{"id":1,"cancel":true} {}`, "more than one JSON value"},
+		"no scenario":      {`{"job":{"id":4}}`, "job 4 has no scenario"},
 		"a world's frame":  {`{"id":1,"begin":true}`, "the CLI sent a begin frame, which only a world sends"},
 	} {
 		t.Run(name, func(t *testing.T) {
