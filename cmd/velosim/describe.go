@@ -21,7 +21,7 @@ operations with their progress, and what it waits for. "velosim run --out" write
 		Example: "  velosim describe out/backup-operation-times-out.ndjson --at 2h30m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := c.readTrace(args[0])
+			t, err := await(cmd.Context(), func() (trace.Trace, error) { return c.readTrace(args[0]) })
 			if err != nil {
 				return err
 			}

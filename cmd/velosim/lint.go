@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -12,8 +13,8 @@ func lintCommand(c *cli) *cobra.Command {
 		Short: "Check scenarios without running them",
 		Long: `Lint checks scenarios without running them: names of the catalogue, files, folders (every *.yaml in and below them), and
 "-" for stdin; none: the whole catalogue. It shows everything that is wrong with any of them.`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			sources, err := c.load(args)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sources, err := c.load(cmd.Context(), args)
 			if err != nil {
 				return wrongScenarios(c, err)
 			}
@@ -25,6 +26,10 @@ func lintCommand(c *cli) *cobra.Command {
 
 // wrongScenarios prints what is wrong as a compiler does, without velosim's name before it.
 func wrongScenarios(c *cli, err error) error {
+	var interrupted *exitError
+	if errors.As(err, &interrupted) {
+		return err
+	}
 	fmt.Fprintln(c.err, err)
 	return &exitError{code: exitUsage}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,19 +17,19 @@ func listCommand(c *cli) *cobra.Command {
 		Use:   "list",
 		Short: "List the catalogue of scenarios",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := oneOf("format", format, formats()); err != nil {
 				return err
 			}
-			return c.list(format)
+			return c.list(cmd.Context(), format)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	return cmd
 }
 
-func (c *cli) list(format string) error {
-	sources, err := c.load(nil)
+func (c *cli) list(ctx context.Context, format string) error {
+	sources, err := c.load(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,8 +26,12 @@ type source struct {
 }
 
 // load loads the scenarios that args name; none: the whole catalogue. Everything that is wrong with any of them is in the
-// one error.
-func (c *cli) load(args []string) ([]source, error) {
+// one error, which is an exitError if it was interrupted.
+func (c *cli) load(ctx context.Context, args []string) ([]source, error) {
+	return await(ctx, func() ([]source, error) { return c.read(args) })
+}
+
+func (c *cli) read(args []string) ([]source, error) {
 	var sources []source
 	var wrong []error
 	add := func(arg, file string, b []byte) {

@@ -17,10 +17,11 @@ import (
 
 // The exit codes.
 const (
-	exitOK           = 0 // pass or known deviation
-	exitFailure      = 1 // a run failed
-	exitUsage        = 2 // the command line or a scenario is wrong
-	exitInconclusive = 3 // a run is inconclusive, or was interrupted, or there was no world to run it
+	exitOK           = 0   // pass or known deviation
+	exitFailure      = 1   // a run failed
+	exitUsage        = 2   // the command line or a scenario is wrong
+	exitInconclusive = 3   // a run is inconclusive, or was interrupted, or there was no world to run it, or stdout failed
+	exitSignal       = 128 // and the signal's number: it came before anything ran
 )
 
 func main() {
@@ -33,7 +34,8 @@ func main() {
 type cli struct {
 	in       io.Reader
 	out, err io.Writer
-	terminal bool // err is one
+	drawn    io.Writer // err as it is, for progress bars
+	terminal bool      // err is one
 	now      func() time.Time
 }
 
@@ -48,42 +50,49 @@ func (e *exitError) Unwrap() error { return e.err }
 
 // main runs the command line, and returns the exit code.
 func (c *cli) main(args []string) int {
-	c.out = &pipe{w: c.out}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	out := &stdout{w: c.out}
+	c.out, c.err, c.drawn = escaper{out}, escaper{c.err}, c.err
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
 	defer c.handleSignals(cancel)()
 
 	root := newRoot(c)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	var exit *exitError
-	switch {
-	case err == nil:
-		return exitOK
-	case !errors.As(err, &exit):
+	exit := &exitError{code: exitOK}
+	if err := root.ExecuteContext(ctx); err != nil && !errors.As(err, &exit) {
 		exit = &exitError{exitUsage, err}
 	}
 	if exit.err != nil {
 		fmt.Fprintf(c.err, "velosim: %v\n", exit.err)
 	}
+	if out.lost != nil {
+		fmt.Fprintf(c.err, "velosim: failed to write to stdout, what was printed is not complete: %v\n", out.lost)
+		if exit.code == exitOK {
+			return exitInconclusive
+		}
+	}
 	return exit.code
 }
 
 // handleSignals makes the first Ctrl-C end what runs, and the second one velosim. A closed stdout is no signal but an
-// error of the write.
-func (c *cli) handleSignals(cancel context.CancelFunc) (stop func()) {
+// error of the write. The cause of the cancel is for commands that nothing has come of yet: to end as shells expect it.
+func (c *cli) handleSignals(cancel context.CancelCauseFunc) (stop func()) {
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
+		code := exitSignal
 		select {
-		case <-interrupts:
+		case s := <-interrupts:
+			if s, ok := s.(syscall.Signal); ok {
+				code += int(s)
+			}
 		case <-done:
 			return
 		}
 		fmt.Fprintln(c.err, "velosim: interrupted; ending what runs (once more quits at once)")
-		cancel()
+		cancel(&exitError{code: code})
 		select {
 		case <-interrupts:
 			os.Exit(exitInconclusive) // the worlds end with their stdin
@@ -94,22 +103,4 @@ func (c *cli) handleSignals(cancel context.CancelFunc) (stop func()) {
 		signal.Stop(interrupts)
 		close(done)
 	}
-}
-
-// pipe is a stdout whose reader may leave, as head does: what is written from then on is lost, and the runs go on.
-type pipe struct {
-	w    io.Writer
-	left bool
-}
-
-func (p *pipe) Write(b []byte) (int, error) {
-	if p.left {
-		return len(b), nil
-	}
-	n, err := p.w.Write(b)
-	if errors.Is(err, syscall.EPIPE) {
-		p.left = true
-		return len(b), nil
-	}
-	return n, err
 }

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 			os.Exit(c.main(os.Args[1:]))
 		},
 		"velosim-virtual": standIn,
+		"old-world":       standIn,
 	})
 }
 

@@ -17,7 +17,7 @@ func newRoot(c *cli) *cobra.Command {
 says, and judges whether every run ends as its users need: in Completed, PartiallyFailed or Failed.
 
 Exit codes: 0 pass or known deviation; 1 a run failed; 2 the command line or a scenario is wrong; 3 a run is
-inconclusive, was interrupted, or had no world to run in.`,
+inconclusive, was interrupted, or had no world to run in, or stdout cannot be written; 130 interrupted before anything ran.`,
 		Example: `  velosim list
   velosim run backup-operation-times-out
   velosim run my-scenario.yaml --seeds 50`,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -72,7 +73,7 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 			err = errors.Join(err, printJSON(c.out, map[string]any{"results": results}))
 		}()
 	}
-	sources, err := c.load(args)
+	sources, err := c.load(ctx, args)
 	if err != nil {
 		return wrongScenarios(c, err)
 	}
@@ -96,11 +97,26 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 		return &exitError{exitInconclusive, err}
 	}
 	defer pool.Close()
+	if err := able(pool.Info(), sources); err != nil {
+		return &exitError{exitInconclusive, err}
+	}
 	r := &runner{cli: c, runOptions: o, info: pool.Info(), sources: sources, single: len(jobs) == 1}
 	if results, err = r.all(ctx, pool, jobs); err != nil {
 		return err
 	}
 	return exitOf(results, len(jobs))
+}
+
+// able returns what is wrong with running the scenarios in the world.
+func able(info world.Info, sources []source) error {
+	var wrong []error
+	for _, s := range sources {
+		if lacks := info.Lacks(s.scenario); len(lacks) > 0 {
+			wrong = append(wrong, fmt.Errorf("the scenario %s needs a world that can %s; the world %s (build: %s) cannot: leave the scenario out, or install a newer world (velosim setup)",
+				s.scenario.Metadata.Name, strings.Join(lacks, " and "), info.World, info.Build))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // exitOf returns the error that stands for what came of the runs: a failure wins. A run without a result was

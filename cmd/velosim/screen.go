@@ -23,7 +23,7 @@ func newScreen(r *runner, jobs int) *screen {
 			r.sources[0].scenario.Metadata.Name, r.seed, r.info.World, r.info.Velero)
 	case !r.single && r.terminal:
 		s.bar = progressbar.NewOptions(jobs,
-			progressbar.OptionSetWriter(r.err),
+			progressbar.OptionSetWriter(r.drawn),
 			progressbar.OptionSetDescription("running"),
 			progressbar.OptionShowCount(),
 			progressbar.OptionSetWidth(30),

@@ -44,7 +44,7 @@ func (c *cli) findWorld(ctx context.Context, world string) (string, error) {
 	if err := oneOf("world", world, executable.Worlds()); err != nil {
 		return "", err
 	}
-	finder, err := executable.FromEnvironment(c.err, c.terminal)
+	finder, err := executable.FromEnvironment(c.drawn, c.terminal)
 	if err != nil {
 		return "", &exitError{exitInconclusive, err}
 	}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/world"
@@ -15,7 +18,10 @@ import (
 // standIn is the main function of a world that knows nothing of Velero: it replays the events that the scenario's name
 // asks for, so that what velosim makes of them can be tested in no time.
 func standIn() {
-	w := &replayer{}
+	w := &replayer{capabilities: []string{world.CanBackup, world.CanRestore, world.CanKill}}
+	if filepath.Base(os.Args[0]) == "old-world" {
+		w.capabilities = []string{world.CanBackup}
+	}
 	if err := world.Serve(context.Background(), w, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -28,11 +34,12 @@ func standIn() {
 // replayer replays.
 type replayer struct {
 	// deaf: a run ignores its cancel, and the process the end of its stdin.
-	deaf atomic.Bool
+	deaf         atomic.Bool
+	capabilities []string
 }
 
-func (*replayer) Info() world.Info {
-	return world.Info{World: "virtual", Velero: velero, Build: "stand-in"}
+func (w *replayer) Info() world.Info {
+	return world.Info{World: "virtual", Velero: velero, Build: "stand-in", Capabilities: w.capabilities}
 }
 
 func (*replayer) Position() world.Position { return world.Position{} }
@@ -60,7 +67,7 @@ func (w *replayer) Run(ctx context.Context, job world.Job, sink func(trace.Event
 		r.incarnation++
 		r.say(trace.Body{Process: &trace.Process{Name: "server", State: "started"}})
 	case "panics":
-		panic("assignment to entry in nil map")
+		new(velerov1.Backup).DeepCopyInto(nil) // Velero panics
 	case "waits":
 		<-ctx.Done()
 		return trace.End{}, ctx.Err()

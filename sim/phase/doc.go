@@ -94,7 +94,8 @@
 // the rules that [All] lists, and nowhere else:
 //
 //   - plugin-call-without-deadline (velero#2922, velero#4863). Demanded, as proposed by velosim: every plugin call is given
-//     up after [CallDeadline], and its operation fails. v1.18: no call has a deadline, and an object whose call hangs stalls.
+//     up after [CallDeadline], and its operation fails. v1.18: no call has a deadline: one that takes long is waited for, and an
+//     object whose call hangs stalls.
 //   - ready-backup-forgotten-by-restart (unreported). Demanded, as proposed by velosim: a backup that is ReadyToStart when the
 //     server starts is started, or queued again. v1.18: only an informer resync, 10 hours or more later, takes it up.
 //   - progress-error-is-final (velero#7356). Demanded, as proposed by velosim: an error of Progress is retried at the

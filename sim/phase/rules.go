@@ -14,6 +14,10 @@ const (
 	ProgressRetries = 3
 )
 
+// PluginCallWithoutDeadline is the name of the rule that a plugin call breaks, in the demanded reading, by going on for longer
+// than CallDeadline.
+const PluginCallWithoutDeadline = "plugin-call-without-deadline"
+
 // Rules are a reading of the specification: what the server does where readings differ. Each boolean is a Rule of All,
 // named by what deviates: all of them are false in the demanded reading.
 type Rules struct {
@@ -52,9 +56,9 @@ func (r Rule) Deviates(in Rules) bool { return r.field != nil && *r.field(&in) }
 func All() []Rule {
 	return []Rule{
 		{
-			Name:      "plugin-call-without-deadline",
+			Name:      PluginCallWithoutDeadline,
 			Statement: "Every plugin call is given up after 10 minutes, and its operation fails.",
-			Deviation: "No call to a plugin has a deadline: a call that never returns holds its backup or restore, and whatever waits for the same controller, until the server restarts.",
+			Deviation: "No call to a plugin has a deadline: one that takes long is waited for, and one that never returns holds its backup or restore, and whatever waits for the same controller, until the server restarts.",
 			Source: proposed + "; the clients in pkg/plugin/framework/backupitemaction/v2/backup_item_action_client.go and " +
 				"restoreitemaction/v2/restore_item_action_client.go call with context.Background()",
 			Witness:  "backup-progress-hangs",

@@ -182,7 +182,8 @@ type Kill struct {
 // Expect is what must come of the scenario. It speaks of the restore if there is one, else of the backup.
 type Expect struct {
 	Outcome
-	// Deviation names the rule by which released Velero deviates here, and what it does instead.
+	// Deviation names the rule by which released Velero deviates here, and what it does instead. The run may as well end as is
+	// expected, other than in the rule's witness (sim/phase), which must show it.
 	Deviation *Deviation `json:"deviation,omitempty"`
 }
 
@@ -192,8 +193,8 @@ type Outcome struct {
 	// Path is every phase in order, the first one written to the last.
 	Path       []string    `json:"path,omitempty"`
 	Operations *Operations `json:"operations,omitempty"`
-	// Cancelled are the plugins on whose operations Cancel was called, each once for every operation cancelled. An empty
-	// list: none was.
+	// Cancelled are the plugins on whose operations Cancel was called, in any order, each exactly once for every operation
+	// cancelled. An empty list: none was.
 	Cancelled *[]string `json:"cancelled,omitempty"`
 	// Updated are the items that were backed up again after the operations ended.
 	Updated *[]Item `json:"updated,omitempty"`

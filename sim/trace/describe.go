@@ -93,7 +93,7 @@ func (t Trace) Last() Time {
 
 // Describe describes the run at an instant, after all that happened at it. The end of the run is at [Trace.Last].
 func Describe(t Trace, at Time) Description {
-	f := fold{objects: make(map[string]*Object)}
+	f := fold{objects: make(map[string]*Object), operations: make(map[operationKey]int)}
 	for _, e := range t.Events {
 		if e.At > at {
 			break
@@ -117,8 +117,13 @@ type fold struct {
 	server  ServerState
 	names   []string
 	objects map[string]*Object
-	calls   []Event // that have not returned
+	// operations are the indices in their objects' Operations.
+	operations map[operationKey]int
+	calls      []Event // that have not returned
 }
+
+// operationKey tells operations apart: two plugins may choose the same ID, and so may one for a backup and for a restore.
+type operationKey struct{ object, plugin, id string }
 
 func (f *fold) object(name string) *Object {
 	o := f.objects[name]
@@ -197,13 +202,14 @@ func (f *fold) operation(call Event, r *Return) *ItemOperation {
 		id = r.Operation
 	}
 	o := f.object(call.Object)
-	for i := range o.Operations {
-		if op := &o.Operations[i]; op.ID == id && op.Plugin == call.Call.Plugin {
-			return op
-		}
+	key := operationKey{call.Object, call.Call.Plugin, id}
+	i, ok := f.operations[key]
+	if !ok {
+		i = len(o.Operations)
+		f.operations[key] = i
+		o.Operations = append(o.Operations, ItemOperation{Plugin: call.Call.Plugin, Item: call.Call.Item, ID: id})
 	}
-	o.Operations = append(o.Operations, ItemOperation{Plugin: call.Call.Plugin, Item: call.Call.Item, ID: id})
-	return &o.Operations[len(o.Operations)-1]
+	return &o.Operations[i]
 }
 
 // waiting is what the object waits for: the server, a reply, or what its phase stands for.

@@ -135,11 +135,13 @@ type Store struct {
 	Error      string `json:"error,omitempty"`
 }
 
-// Fault: a fault of the scenario struck.
+// Fault: a fault of the scenario struck, or its point came and it could not.
 type Fault struct {
 	ID string `json:"id"`
 	// What it did, in words.
 	What string `json:"what"`
+	// Missed is why it did not strike, such as "the server was down"; empty: it did.
+	Missed string `json:"missed,omitempty"`
 }
 
 // Process: a process started or ended.
@@ -202,7 +204,7 @@ const (
 	Bound = "bound"
 	// Stalled: trace time stood still, so that the world had to be killed.
 	Stalled = "stalled"
-	// Panicked: the server, or the world that holds it, panicked.
+	// Panicked: Velero panicked, and the server ended, or the world that holds it.
 	Panicked = "panicked"
 	// Environment: the world itself failed, or was interrupted; the run says nothing about Velero.
 	Environment = "environment"

@@ -14,12 +14,12 @@ type Timeline struct {
 	verbose bool
 	err     error
 
-	calls    map[int]*Event    // that have not returned, by the call's ID
-	waiting  []*Event          // those of them that have not been printed, in order
-	replies  map[string]reply  // the last one, by operation
-	versions map[string]string // resourceVersion, by resource and name
-	polls    folded            // without change since the last line
-	puts     folded            // to the same folder
+	calls    map[int]*Event         // that have not returned, by the call's ID
+	waiting  []*Event               // those of them that have not been printed, in order
+	replies  map[operationKey]reply // the last one
+	versions map[string]string      // resourceVersion, by resource and name
+	polls    folded                 // without change since the last line
+	puts     folded                 // to the same folder
 	folder   string
 }
 
@@ -43,7 +43,7 @@ func NewTimeline(w io.Writer, verbose bool) *Timeline {
 	return &Timeline{
 		w: w, verbose: verbose,
 		calls:    make(map[int]*Event),
-		replies:  make(map[string]reply),
+		replies:  make(map[operationKey]reply),
 		versions: make(map[string]string),
 	}
 }
@@ -66,6 +66,8 @@ func (t *Timeline) Event(e Event) error {
 		t.returned(e)
 	case e.Store != nil:
 		t.store(e)
+	case e.Fault != nil && e.Fault.Missed != "":
+		t.line(e, "fault %s did not strike: %s", e.Fault.ID, e.Fault.Missed)
 	case e.Fault != nil:
 		t.line(e, "FAULT %s: %s", e.Fault.ID, e.Fault.What)
 	case e.Process != nil:
@@ -160,7 +162,7 @@ func (t *Timeline) returned(e Event) {
 	}
 	took := e.At - call.At
 	if p := e.Return.Progress; p != nil && e.Return.Error == "" {
-		key, r := call.Call.Plugin+" "+call.Call.Operation, reply{*p, took}
+		key, r := operationKey{call.Object, call.Call.Plugin, call.Call.Operation}, reply{*p, took}
 		last, ok := t.replies[key]
 		t.replies[key] = r
 		if ok && last == r && !printed {
@@ -218,5 +220,5 @@ func (t *Timeline) print(e Event, what string) {
 	for i := range lines {
 		lines[i] = oneLine(lines[i])
 	}
-	_, t.err = fmt.Fprintf(t.w, "%12s  %-18s  %s\n", at, e.Object, strings.Join(lines, "\n"))
+	_, t.err = fmt.Fprintf(t.w, "%12s  %-18s  %s\n", at, oneLine(e.Object), strings.Join(lines, "\n"))
 }

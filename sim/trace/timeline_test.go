@@ -91,6 +91,16 @@ func TestTimelineFolds(t *testing.T) {
 			"0s backup/backup-2 example.io/mover Progress mover-2: 1 of 10 GB (uploading)",
 			"0s … 2 polls, no change since 0s",
 		}},
+		{"polls of operations of the same ID are told apart by object", func(s *script) {
+			s.poll(backup, "mover-1", progress(1, 0))
+			s.poll(other, "mover-1", progress(1, 0))
+		}, []string{
+			"0s backup/backup-1 example.io/mover Progress mover-1: 1 of 10 GB (uploading)",
+			"0s backup/backup-2 example.io/mover Progress mover-1: 1 of 10 GB (uploading)",
+		}},
+		{"a fault that could not strike says why", func(s *script) {
+			s.add("", trace.Body{Fault: &trace.Fault{ID: "fault-1", Missed: "the server was down"}})
+		}, []string{"0s fault fault-1 did not strike: the server was down"}},
 		{"puts are folded by folder", func(s *script) {
 			for _, key := range []string{"velero/a/1", "velero/a/2", "velero/b/1", "velero/top"} {
 				s.store("put", key)

@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 func (c Created) what() string {
@@ -131,12 +132,22 @@ func orNone(s string) string {
 	return s
 }
 
-// oneLine keeps a text that comes from outside from breaking the lines and columns that it is printed in.
+// oneLine keeps a text that comes from outside from breaking the lines and columns that it is printed in, and escapes what
+// else a terminal would obey.
 func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
+	if !strings.ContainsFunc(s, unicode.IsControl) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !unicode.IsControl(r):
+			b.WriteRune(r)
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
-		return r
-	}, s)
+	}
+	return b.String()
 }

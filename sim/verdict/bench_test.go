@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -21,5 +22,31 @@ func BenchmarkJudge(b *testing.B) {
 	}
 	for b.Loop() {
 		Judge(s, t)
+	}
+}
+
+// BenchmarkJudgeOperations judges passes over operations that time out in the end, or that still run when the trace ends. That
+// Judge is linear shows in the time per event, which must not grow with the number of operations.
+func BenchmarkJudgeOperations(b *testing.B) {
+	for _, n := range []int{100, 1000, 4000} {
+		ended := many(n, 20, time.Millisecond)
+		end := ended.rests(0, n).settles()
+		running := end
+		running.Events = running.Events[:len(running.Events)/2]
+		for _, run := range []struct {
+			name   string
+			trace  trace.Trace
+			result Result
+		}{{"ended", end, Pass}, {"running", running, Fail}} {
+			b.Run(fmt.Sprintf("%s/%d", run.name, n), func(b *testing.B) {
+				s := expecting(scenario.Outcome{Phase: "PartiallyFailed"})
+				for b.Loop() {
+					if v := Judge(s, run.trace); v.Result != run.result {
+						b.Fatal(v.Summary())
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(run.trace.Events)), "ns/event")
+			})
+		}
 	}
 }

@@ -25,15 +25,24 @@ const (
 
 // Bound is the trace time by which every run of the scenario has ended, or never will: for the backup and the restore each
 // its item operation timeout, two polls, the resource timeout and two rechecks of the queue; the call deadline for each
-// call that hangs; the delays of faults and restarts; the delays of scripted calls; and some slack. It does not overflow.
+// call that hangs; the delays of faults and restarts; the delays of scripted calls; and some slack. All but the timeouts and
+// the slack come once more for each kill, as the next server begins them anew. It does not overflow.
 func Bound(s *scenario.Scenario) trace.Time {
 	total := slack
 	add := func(n int, d time.Duration) { total = saturate(total, n, d) }
+	servers := 1
+	for _, f := range s.Faults {
+		add(1, f.At.Delay.Duration)
+		if f.Do.Kill != nil {
+			add(1, f.Do.Kill.RestartAfter.Duration)
+			servers++
+		}
+	}
 	object := func(timeout scenario.Duration) {
 		add(1, timeout.Duration)
-		add(2, poll)
-		add(1, resourceTimeout)
-		add(2, recheck)
+		add(2*servers, poll)
+		add(servers, resourceTimeout)
+		add(2*servers, recheck)
 	}
 	if s.Backup != nil {
 		object(s.Backup.ItemOperationTimeout)
@@ -44,21 +53,16 @@ func Bound(s *scenario.Scenario) trace.Time {
 	items := max(1, len(s.Items))
 	for _, p := range s.Plugins {
 		// An item has one Execute, and one more if it is updated. An operation has one Cancel; its Progress can be slow in
-		// the pass that ends InProgress, in the last poll before the timeout, and in the first after it.
+		// the pass that ends InProgress, in the last poll before the timeout, and in the first after it. A kill loses the
+		// call that it meets, or what came of it, and the next server makes it again.
 		for _, m := range []struct {
 			scenario.Behaviour
 			calls int
 		}{{p.Execute.Behaviour, 2 * items}, {p.Progress, 3 * items}, {p.Cancel, items}} {
-			add(m.calls, m.Delay.Duration)
+			add(m.calls*servers, m.Delay.Duration)
 			if m.Hang {
-				add(items, phase.CallDeadline)
+				add(items*servers, phase.CallDeadline)
 			}
-		}
-	}
-	for _, f := range s.Faults {
-		add(1, f.At.Delay.Duration)
-		if f.Do.Kill != nil {
-			add(1, f.Do.Kill.RestartAfter.Duration)
 		}
 	}
 	return trace.Time(total)

@@ -12,6 +12,7 @@ import (
 func TestBound(t *testing.T) {
 	d := func(d time.Duration) scenario.Duration { return scenario.Duration{Duration: d} }
 	const idle = 4*time.Hour + 20*time.Second + 10*time.Minute + 2*time.Minute + 5*time.Minute
+	const again = 20*time.Second + 10*time.Minute + 2*time.Minute
 	for _, c := range []struct {
 		name   string
 		change func(*scenario.Scenario)
@@ -25,11 +26,17 @@ func TestBound(t *testing.T) {
 			s.Items = []scenario.Item{"configmaps/app/a", "configmaps/app/b"}
 			s.Plugins[0].Progress.Hang = true
 		}, idle + 20*time.Minute},
+		{"calls that a restarted server makes again", func(s *scenario.Scenario) {
+			s.Plugins[0].Execute.Delay = d(time.Minute)
+			s.Plugins[0].Progress.Delay = d(time.Minute)
+			s.Plugins[0].Progress.Hang = true
+			s.Faults = []scenario.Fault{{Do: scenario.Do{Kill: &scenario.Kill{}}}, {Do: scenario.Do{Kill: &scenario.Kill{}}}}
+		}, idle + 2*again + 3*(2+3+10)*time.Minute},
 		{"a fault and a restart", func(s *scenario.Scenario) {
 			s.Faults = []scenario.Fault{{
 				At: scenario.Point{Delay: d(time.Minute)}, Do: scenario.Do{Kill: &scenario.Kill{RestartAfter: d(2 * time.Minute)}},
 			}}
-		}, idle + 3*time.Minute},
+		}, idle + again + 3*time.Minute},
 		{"slow calls", func(s *scenario.Scenario) {
 			s.Plugins[0].Execute.Delay = d(time.Minute)
 			s.Plugins[0].Progress.Delay = d(time.Minute)

@@ -38,7 +38,11 @@ func (r *run) evidence(s *scenario.Scenario) evidence {
 	}
 	for _, f := range s.Faults {
 		if !r.faults[f.ID] {
-			lack("", fmt.Sprintf("fault %s strikes", f.ID), "it never did")
+			seen := "it never did"
+			if why := r.missed[f.ID]; why != "" {
+				seen += ": " + why
+			}
+			lack("", fmt.Sprintf("fault %s strikes", f.ID), seen)
 		}
 	}
 	if !e.whole {

@@ -23,6 +23,15 @@ func TestInconclusive(t *testing.T) {
 			},
 		},
 		{
+			name:   "a fault that could not strike says why",
+			change: faulty, trace: healthy().fault("kill-1").missed("kill-2", "the server was down").rests(1, 0).settles(), result: Inconclusive,
+			found: []brief{{"completeness", "fault kill-2 strikes", "it never did: the server was down"}},
+		},
+		{
+			name:   "a fault that could not strike at first",
+			change: faulty, trace: healthy().missed("kill-1", "the server was down").fault("kill-1").fault("kill-2").rests(1, 0).settles(), result: Pass,
+		},
+		{
 			name:   "faults that struck",
 			change: faulty, trace: healthy().fault("kill-2").fault("kill-1").rests(1, 0).settles(), result: Pass,
 		},

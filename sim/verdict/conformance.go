@@ -57,7 +57,7 @@ func (o *object) view(c change, from, to phase.Phase) phase.View {
 			continue
 		}
 		v.Attempted++
-		switch o.outcome(op, c.event) {
+		switch op.outcome(c.event) {
 		case completed:
 			v.Completed++
 		case failed, cancelled:

@@ -10,21 +10,22 @@ import (
 	"github.com/velosim/velosim/sim/trace"
 )
 
+// grain is how far an instant may be off: the times that Velero reloads from the object store are cut to whole seconds
+// (metav1.Time, https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#Time), so that it may time an operation out earlier.
+const grain = time.Second
+
 // contract replays the calls that Velero made of the asynchronous protocol (design/Implemented/general-progress-monitoring.md
 // and the doc comments of pkg/plugin/velero/backupitemaction/v2): Cancel is called for each operation past its timeout, once per server
-// incarnation, and never for one recorded as ended; an ended operation is not polled again; a graceful stop leaves no plugin process.
+// incarnation, and never for one that has not timed out or is recorded as ended; an ended operation is not polled again; a
+// graceful stop leaves no plugin process. Where the reading demands so, no call takes longer than phase.CallDeadline.
 func (r *run) contract(rules phase.Rules) []Finding {
-	w := &watch{run: r, deadline: !rules.PluginCallWithoutDeadline, calls: map[int]*call{}, operations: map[[2]string]*watched{}}
-	for _, o := range r.objects {
-		for _, c := range o.calls {
-			w.calls[c.event] = c
-		}
-	}
+	w := &watch{run: r, deadline: !rules.PluginCallWithoutDeadline, polled: map[*object]*polled{}, watched: map[*operation]*watched{}}
 	for i := range r.events {
-		w.elapse(i, r.events[i].At)
+		w.at = max(w.at, r.events[i].At)
 		w.event(i, &r.events[i])
 	}
-	w.elapse(len(r.events), r.at)
+	w.at = max(w.at, r.at)
+	w.end(len(r.events))
 	return slices.Concat(w.found, r.uncancelled(), r.leftovers())
 }
 
@@ -32,70 +33,44 @@ func (r *run) contract(rules phase.Rules) []Finding {
 type watch struct {
 	run *run
 	// deadline: the reading gives every call up after phase.CallDeadline.
-	deadline   bool
-	calls      map[int]*call // by the index of its event
-	open       []*call       // in flight
-	operations map[[2]string]*watched
-	order      []*watched
-	down       bool
-	at         trace.Time
-	found      []Finding
+	deadline bool
+	polled   map[*object]*polled
+	watched  map[*operation]*watched
+	down     bool
+	at       trace.Time
+	found    []Finding
 }
 
 // watched is what is known of an operation.
 type watched struct {
-	object *object
 	*operation
 	// ended, failed: the last reply to Progress was completed, was an error.
 	ended, failed bool
 	cancelled     bool
 	// closed: the server incarnation that saw it end or called Cancel; -1: none has.
-	closed   int
-	overdue  time.Duration // how long it could have been cancelled, in this incarnation
+	closed int
+	// asked is the last pass in which Velero called Progress.
+	asked int
+	// overdue: it is in its object's queue, since its object's clock stood at base.
+	overdue  bool
+	base     time.Duration
 	reported bool
 }
 
 func (w *watched) running() bool { return !w.ended && !w.failed && !w.cancelled }
 
-func (w *watched) due() (trace.Time, bool) {
-	if w.operation == nil || w.object.created == nil || w.object.created.ItemOperationTimeout <= 0 {
+// timesOut is when Velero may give the operation up; false: the trace does not say.
+func (op *operation) timesOut() (trace.Time, bool) {
+	c := op.object.created
+	if !op.started || c == nil || c.ItemOperationTimeout <= 0 {
 		return 0, false
 	}
-	return w.created + w.object.created.ItemOperationTimeout, true
+	return trace.Time(saturate(time.Duration(op.created), 1, time.Duration(c.ItemOperationTimeout))), true
 }
 
-// elapse lets time pass until the event, and reports the operations that should have been cancelled by then.
-func (w *watch) elapse(event int, now trace.Time) {
-	from := w.at
-	w.at = max(w.at, now)
-	if w.down {
-		return
-	}
-	for _, op := range w.order {
-		due, ok := op.due()
-		if !ok || op.reported || !op.running() || !strings.HasPrefix(op.object.phaseAt(event-1), waits) {
-			continue
-		}
-		start, free := max(from, due), true
-		for _, c := range w.open {
-			if c.object == op.object {
-				start, free = max(start, c.at+trace.Time(phase.CallDeadline)), free && w.deadline
-			}
-		}
-		if !free || w.at <= start {
-			continue
-		}
-		if op.overdue += time.Duration(w.at - start); op.overdue > 2*poll {
-			w.missing(op, event, due)
-		}
-	}
-}
-
-func (w *watch) missing(op *watched, event int, due trace.Time) {
-	op.reported = true
-	w.report(op.object, event,
-		fmt.Sprintf("Cancel of operation %s of %s for %s, which timed out at %s", op.id, op.plugin, op.item, due),
-		fmt.Sprintf("no Cancel by %s", w.at))
+// String names the operation: its ID, plugin and item.
+func (op *operation) String() string {
+	return fmt.Sprintf("operation %s of %s for %s", op.id, op.plugin, op.item)
 }
 
 func (w *watch) report(o *object, event int, expected, seen string) {
@@ -105,81 +80,126 @@ func (w *watch) report(o *object, event int, expected, seen string) {
 func (w *watch) event(i int, e *trace.Event) {
 	switch {
 	case e.Process != nil && e.Process.Name == server:
-		w.down = e.Process.State != started
-		w.open = slices.DeleteFunc(w.open, func(c *call) bool { return ends(e, c.incarnation) })
-		for _, op := range w.order {
-			op.overdue = 0
-		}
+		w.server(i, e)
 	case e.Phase != nil:
-		if o := w.run.find(e.Object); o != nil && strings.HasPrefix(e.Phase.From, waits) && strings.HasPrefix(e.Phase.To, finalizes) {
-			for _, op := range w.order {
-				if due, ok := op.due(); ok && op.object == o && op.running() && !op.reported && w.at > due {
-					w.missing(op, i, due)
-				}
+		if o := w.run.find(e.Object); o != nil {
+			w.phase(i, w.of(o), e.Phase)
+		}
+	case e.Call != nil && w.run.calls[i] != nil:
+		w.call(i, w.run.calls[i])
+	case e.Return != nil && w.run.calls[i] != nil:
+		w.reply(i, w.run.calls[i])
+	}
+}
+
+// server starts or ends. Calls in flight end, and every operation has its time to be cancelled anew.
+func (w *watch) server(i int, e *trace.Event) {
+	for _, o := range w.run.objects {
+		p := w.of(o)
+		w.elapse(p, i, 0)
+		for _, c := range p.open {
+			if ends(e, c.incarnation) {
+				w.late(i, c)
 			}
 		}
-	case e.Call != nil && w.calls[i] != nil:
-		w.call(i, w.calls[i])
-	case e.Return != nil:
-		w.reply(e.Return)
+		p.open = slices.DeleteFunc(p.open, func(c *call) bool { return ends(e, c.incarnation) })
+		p.anew(w.at)
 	}
+	w.down = e.Process.State != started
+}
+
+func (w *watch) phase(i int, p *polled, to *trace.Phase) {
+	if waited := strings.HasPrefix(p.has, waits); !strings.HasPrefix(to.To, waits) || !waited {
+		w.elapse(p, i, 0)
+		if waited && strings.HasPrefix(to.To, finalizes) {
+			w.missed(p, i)
+		}
+		p.anew(w.at)
+	}
+	p.has = to.To
 }
 
 func (w *watch) call(i int, c *call) {
-	w.open = append(w.open, c)
+	p := w.of(c.object)
+	defer func() { p.open = append(p.open, c) }()
 	if c.Method == execute {
 		return
 	}
-	op := w.operation(c.object, c.Operation)
+	op := w.operation(c.operation)
+	w.pass(p, op, i, c.Method)
+	name := fmt.Sprintf("operation %s of %s", c.Operation, c.Plugin)
 	switch {
 	case c.Method == cancel:
+		due, ok := op.timesOut()
 		switch {
 		case op.ended:
-			w.report(c.object, i, fmt.Sprintf("no Cancel of operation %s of %s, which has ended", c.Operation, c.Plugin), "Cancel was called")
+			w.report(c.object, i, "no Cancel of "+name+", which has ended", "Cancel was called")
 		case op.cancelled && op.closed == c.incarnation:
-			w.report(c.object, i, fmt.Sprintf("one Cancel of operation %s of %s per server incarnation", c.Operation, c.Plugin),
-				fmt.Sprintf("another in incarnation %d", c.incarnation))
+			w.report(c.object, i, "one Cancel of "+name+" per server incarnation", fmt.Sprintf("another in incarnation %d", c.incarnation))
+		case ok && w.at < due-trace.Time(grain):
+			// Velero has no other reason to call it: getBackupItemOperationProgress in
+			// pkg/controller/backup_operations_controller.go, and its twin for restores.
+			w.report(c.object, i, fmt.Sprintf("no Cancel of %s before it times out at %s", name, due), fmt.Sprintf("Cancel was called at %s", w.at))
 		}
 		op.cancelled, op.closed = true, c.incarnation
 	case c.Method == progress && op.closed == c.incarnation:
-		w.report(c.object, i, fmt.Sprintf("no Progress of operation %s of %s after its end", c.Operation, c.Plugin),
-			fmt.Sprintf("Progress was called again in incarnation %d", c.incarnation))
+		w.report(c.object, i, "no Progress of "+name+" after its end", fmt.Sprintf("Progress was called again in incarnation %d", c.incarnation))
 	}
 }
 
-func (w *watch) reply(ret *trace.Return) {
-	for n, c := range w.open {
-		if c.reply != ret {
-			continue
-		}
-		w.open = slices.Delete(w.open, n, n+1)
-		switch {
-		case c.Method == execute && ret.Operation != "":
-			op := w.operation(c.object, ret.Operation)
-			for _, o := range c.object.operations {
-				if o.id == ret.Operation {
-					op.operation = o
-				}
-			}
-		case c.Method == progress:
-			op := w.operation(c.object, c.Operation)
-			op.failed = c.progressed() == failed
-			op.ended = ret.Error == "" && ret.Progress != nil && ret.Progress.Completed
-			if op.ended {
-				op.closed = c.incarnation
-			}
-		}
+func (w *watch) reply(i int, c *call) {
+	w.late(i, c)
+	p := w.of(c.object)
+	p.open = slices.DeleteFunc(p.open, func(o *call) bool { return o == c })
+	p.since = w.at
+	if c.Method != progress {
 		return
 	}
+	op := w.operation(c.operation)
+	op.failed = c.progressed() == failed
+	op.ended = c.reply.Error == "" && c.reply.Progress != nil && c.reply.Progress.Completed
+	if op.ended {
+		op.closed = c.incarnation
+	}
+	p.again(op, w.at)
 }
 
-func (w *watch) operation(o *object, id string) *watched {
-	key := [2]string{o.name, id}
-	op := w.operations[key]
-	if op == nil {
-		op = &watched{object: o, closed: -1}
-		w.operations[key] = op
-		w.order = append(w.order, op)
+// late reports a call that was in flight beyond its deadline.
+func (w *watch) late(event int, c *call) {
+	given := c.at + trace.Time(phase.CallDeadline)
+	if !w.deadline || w.at <= given+trace.Time(grain) {
+		return
 	}
-	return op
+	w.report(c.object, event, fmt.Sprintf("%s is given up by %s", c.describe(), given),
+		fmt.Sprintf("it was called at %s and went on until %s", c.at, w.at))
+	w.found[len(w.found)-1].Rule = phase.PluginCallWithoutDeadline
+}
+
+// end of the trace.
+func (w *watch) end(event int) {
+	for _, o := range w.run.objects {
+		p := w.of(o)
+		w.elapse(p, event, 0)
+		for _, c := range p.open {
+			w.late(event, c)
+		}
+	}
+}
+
+func (w *watch) of(o *object) *polled {
+	p := w.polled[o]
+	if p == nil {
+		p = &polled{object: o, pass: 1}
+		w.polled[o] = p
+	}
+	return p
+}
+
+func (w *watch) operation(op *operation) *watched {
+	x := w.watched[op]
+	if x == nil {
+		x = &watched{operation: op, closed: -1}
+		w.watched[op] = x
+	}
+	return x
 }

@@ -50,6 +50,71 @@ func TestContractBites(t *testing.T) {
 			}},
 		},
 		{
+			name: "Cancel before the timeout",
+			trace: waiting().wait(4*time.Hour-12*time.Second).progress(mover1, trace.Progress{}).cancel(mover1).
+				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
+			found: []brief{{
+				"contract", "no Cancel of operation mover-1 of example.io/mover before it times out at 4h0m0s", "Cancel was called at 3h59m58s",
+			}},
+		},
+		{
+			name: "no Cancel in passes that follow each other at once",
+			trace: waiting().wait(4*time.Hour).progress(mover1, trace.Progress{}).wait(time.Second).progress(mover1, trace.Progress{}).
+				wait(time.Second).progress(mover1, trace.Progress{}).wait(time.Second).progress(mover1, trace.Progress{}).cancel(mover1).
+				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
+			found: []brief{{
+				"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, which timed out at 4h0m0s",
+				"no Cancel by 4h0m12s",
+			}},
+		},
+		{
+			name: "no Cancel, as Velero stops asking before the end of the pass",
+			trace: waiting().wait(4*time.Hour-20*time.Second).progress(mover1, trace.Progress{}).wait(time.Hour).
+				rest(trace.Rest{Copy: "api", Phase: "WaitingForPluginOperations", Attempted: 1}).ends(""),
+			found: []brief{
+				{
+					"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, which timed out at 4h0m0s",
+					"no Cancel by 4h59m50s",
+				},
+				{"completeness", "a whole trace", "it is cut off: it has no end"},
+			},
+		},
+		{
+			name: "no Cancel of an operation whose Progress has errors at its timeout, and then says that it runs",
+			trace: waiting().wait(4*time.Hour).progressErrs(mover1).wait(10*time.Second).progress(mover1, trace.Progress{}).wait(10*time.Second).
+				progress(mover1, trace.Progress{}).wait(10*time.Second).progress(mover1, trace.Progress{}).wait(10*time.Second).
+				progress(mover1, trace.Progress{Completed: true}).phases("Finalizing", "Completed").rests(1, 0).settles(),
+			found: []brief{{
+				"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, which timed out at 4h0m0s",
+				"no Cancel by 4h0m50s",
+			}},
+		},
+		{
+			name: "no Cancel of one plugin's operation, when another's has the same ID",
+			trace: sameID().of(mover).wait(4*time.Hour+10*time.Second).progress(mover1, trace.Progress{}).cancel(mover1).
+				of(other).progress(mover1, trace.Progress{}).phases("FinalizingPartiallyFailed").ends(""),
+			found: []brief{
+				{
+					"conformance", "nothing-finalizes-while-operations-run: Finalizing begins when every operation has completed or failed, unless they were abandoned.",
+					"WaitingForPluginOperations → FinalizingPartiallyFailed; by the plugins' replies, 2 operations attempted, 0 completed, 1 failed",
+				},
+				{
+					"contract", "Cancel of operation mover-1 of example.io/other for configmaps/app/settings, which timed out at 4h0m0s",
+					"no Cancel by 4h0m10s",
+				},
+				{"completeness", "a whole trace", "it is cut off: it has no end"},
+			},
+		},
+		{
+			name: "no Cancel of one plugin's operation that is stored as timed out, when another's has the same ID",
+			trace: sameID().wait(4*time.Hour).cancel(mover1).of(mover).progressErrs(mover1).
+				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 2).settles(),
+			found: []brief{
+				{"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, stored as timed out", "no Cancel"},
+				{"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, stored as timed out", "no Cancel"},
+			},
+		},
+		{
 			name: "Cancel of a completed operation",
 			trace: waiting().progress(mover1, trace.Progress{Completed: true}).restart(time.Second).cancel(mover1).
 				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
@@ -102,6 +167,26 @@ func TestContractForgives(t *testing.T) {
 			trace: waiting().wait(4*time.Hour+5*time.Second).restart(time.Second).wait(15*time.Second).restart(time.Second).
 				wait(10*time.Second).progress(mover1, trace.Progress{}).cancel(mover1).
 				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
+		},
+		{
+			name: "Cancel comes less than a second before the timeout, as Velero stores whole seconds",
+			trace: waiting().wait(4*time.Hour-11*time.Second).progress(mover1, trace.Progress{}).cancel(mover1).
+				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
+		},
+		{
+			name:  "a pass takes longer than two polls",
+			trace: many(250, 2, 200*time.Millisecond).rests(0, 250).settles(),
+		},
+		{
+			name: "two plugins have operations of the same ID",
+			trace: sameID().progress(mover1, trace.Progress{Completed: true}).wait(10*time.Second).
+				of(mover).progress(mover1, trace.Progress{}).wait(10*time.Second).progress(mover1, trace.Progress{Completed: true}).
+				phases("Finalizing", "Completed").rests(2, 0).settles(),
+		},
+		{
+			name: "two plugins have operations of the same ID, and both are cancelled",
+			trace: sameID().wait(4*time.Hour).cancel(mover1).of(mover).progress(mover1, trace.Progress{}).cancel(mover1).
+				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 2).settles(),
 		},
 		{
 			name: "an operation completes in the poll after its timeout",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
@@ -32,7 +33,20 @@ func TestDeviations(t *testing.T) {
 		store.Operations = []trace.Operation{{ID: mover1, Plugin: mover, Item: item, Phase: "Failed", Error: "mover is away"}}
 		return s.rest(api).rest(store).settles()
 	}
+	witnesses := map[string]string{}
+	for _, rule := range phase.All() {
+		witnesses[rule.Name] = rule.Witness
+	}
+	of := func(scenario string, t trace.Trace) trace.Trace { t.Header.Scenario = scenario; return t }
+	late := func() trace.Trace {
+		return waiting().calling(progress, mover1).wait(time.Hour).returns(trace.Return{Progress: &trace.Progress{Completed: true}}).
+			phases("Finalizing", "Completed").rests(1, 0).settles()
+	}
 	fixed := healthy().rests(1, 0).settles()
+	lateFound := brief{
+		"contract", "example.io/mover Progress of operation mover-1 for configmaps/app/settings is given up by 10m10s",
+		"it was called at 10s and went on until 1h0m10s",
+	}
 	for _, j := range []struct {
 		judged
 		deviation string
@@ -54,11 +68,51 @@ func TestDeviations(t *testing.T) {
 		}},
 		{judged: judged{
 			name: "no longer shows", expect: scenario.Outcome{Phase: "Completed"},
-			change: deviates(hangs, onlyWaits), trace: fixed, result: Fail,
+			change: func(s *scenario.Scenario) { deviates(hangs, onlyWaits)(s); s.Metadata.Name = witnesses[hangs] },
+			trace:  of(witnesses[hangs], healthy().rests(1, 0).settles()), result: Fail,
 			found: []brief{{
 				"deviation", "Velero 1.18.3 deviates: phase WaitingForPluginOperations",
 				"the deviation no longer shows: update rule " + hangs,
 			}},
+		}},
+		{judged: judged{
+			name: "no longer shows, in a scenario that is not the rule's witness", expect: scenario.Outcome{Phase: "Completed"},
+			change: deviates(hangs, onlyWaits), trace: fixed, result: Pass,
+		}},
+		{deviation: hangs, judged: judged{
+			name: "a call returns long after its deadline, which no outcome shows", expect: scenario.Outcome{Phase: "Completed"},
+			trace: late(), result: KnownDeviation,
+		}},
+		{deviation: hangs, judged: judged{
+			name: "a call returns long after its deadline, and the scenario names another deviation", expect: scenario.Outcome{Phase: "Completed"},
+			change: deviates(errs, onlyWaits), trace: late(), result: KnownDeviation,
+		}},
+		{deviation: hangs, judged: judged{
+			name: "a call returns long after its deadline, and the scenario names it", expect: scenario.Outcome{Phase: "PartiallyFailed"},
+			change: deviates(hangs, scenario.Outcome{Phase: "Completed"}), trace: late(), result: KnownDeviation,
+		}},
+		{deviation: hangs, judged: judged{
+			name: "a kill ends a call that was due long before", expect: scenario.Outcome{Phase: "Failed"},
+			trace: begin().phases("Queued", "ReadyToStart", "InProgress").calling(execute, "").wait(time.Hour).restart(time.Minute).
+				phases("Failed").rest(trace.Rest{Copy: "api"}).settles(),
+			result: KnownDeviation,
+		}},
+		{judged: judged{
+			name: "the witness of one rule shows another instead", expect: scenario.Outcome{Phase: "Completed"},
+			change: func(s *scenario.Scenario) { deviates(errs, onlyWaits)(s); s.Metadata.Name = witnesses[errs] },
+			trace:  of(witnesses[errs], late()), result: Fail,
+			found: []brief{{"expectation", "phase WaitingForPluginOperations", "phase Completed"}, lateFound},
+		}},
+		{judged: judged{
+			name: "a call returns long after its deadline, in a run that fails otherwise", expect: scenario.Outcome{Phase: "PartiallyFailed"},
+			trace: late(), result: Fail,
+			found: []brief{{"expectation", "phase PartiallyFailed", "phase Completed"}, lateFound},
+		}},
+		{judged: judged{
+			name: "a call takes its deadline and a moment", expect: scenario.Outcome{Phase: "Completed"},
+			trace: waiting().calling(progress, mover1).wait(10*time.Minute+time.Second).returns(trace.Return{Progress: &trace.Progress{Completed: true}}).
+				phases("Finalizing", "Completed").rests(1, 0).settles(),
+			result: Pass,
 		}},
 		{judged: judged{
 			name: "another outcome than the deviation's", expect: scenario.Outcome{Phase: "Completed"},
@@ -109,12 +163,18 @@ func TestDeviations(t *testing.T) {
 					"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, which timed out at 4h0m0s",
 					"no Cancel by 5h1m10s",
 				},
+				{
+					"contract", "example.io/mover Progress of operation mover-1 for configmaps/app/settings is given up by 11m10s",
+					"it was called at 1m10s and went on until 5h1m10s",
+				},
 			},
 		}},
 	} {
 		j.run(t)
 		s := expecting(j.expect)
-		j.change(s)
+		if j.change != nil {
+			j.change(s)
+		}
 		if v := Judge(s, j.trace); v.Deviation != j.deviation {
 			t.Errorf("%s: deviation %q, want %q", j.name, v.Deviation, j.deviation)
 		}

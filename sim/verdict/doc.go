@@ -6,7 +6,9 @@
 // A run is judged twice at most. First as users need it: the outcome that the scenario expects, under phase.Demanded. If
 // that finds something, and the scenario names a deviation that the trace's release has, then as the release does it: the
 // deviation's outcome, under phase.ForRelease. Accepted the second time, it is a known deviation; rejected both times, a
-// failure. A deviation that no longer shows is a failure as well, so that its rule gets updated.
+// failure. So is a witness of a rule (phase.Rule) that no longer shows its deviation, so that the rule gets updated; any other
+// scenario that names the rule then passes. A run in which nothing but a rule that the release does not keep is broken, such as
+// by a plugin call that takes an hour, is a known deviation whatever the scenario names.
 //
 // The oracles, one file each, and what they demand:
 //
@@ -14,7 +16,8 @@
 //   - conformance: every change of phase is legal, and the invariants of sim/phase hold at each.
 //   - liveness: every object reaches a final phase, within Bound; else it says what the object waits for.
 //   - accounting: at rest, the counts keep the invariants of sim/phase, and the resource and its stored copy agree.
-//   - contract: Velero calls Cancel and Progress as plugins may rely on, and leaves no plugin process behind.
+//   - contract: Velero calls Cancel and Progress as plugins may rely on, gives calls up at their deadline where that is demanded,
+//     and leaves no plugin process behind.
 //   - panic: neither the server nor a controller panics.
 //
 // Two more names appear in findings: deviation, for one that no longer shows, and completeness, for what the trace lacks. A

@@ -44,7 +44,7 @@ func (r *run) expectation(name string, want scenario.Outcome) []Finding {
 		}
 	}
 	if want.Cancelled != nil {
-		if expected, seen := tally(*want.Cancelled), o.cancelled(); !covers(seen, expected) {
+		if expected, seen := tally(*want.Cancelled), o.cancelled(); !maps.Equal(seen, expected) {
 			miss(len(r.events), "Cancel called on operations of "+list(expected), list(seen))
 		}
 	}
@@ -71,12 +71,10 @@ func (o *object) path() []string {
 
 // cancelled counts, for each plugin, its operations on which Cancel was called.
 func (o *object) cancelled() map[string]int {
-	seen := map[[2]string]bool{}
 	n := map[string]int{}
-	for _, c := range o.calls {
-		if id := [2]string{c.Plugin, c.Operation}; c.Method == cancel && !seen[id] {
-			seen[id] = true
-			n[c.Plugin]++
+	for id, op := range o.byID {
+		if op.cancelled() {
+			n[id.plugin]++
 		}
 	}
 	return n
@@ -91,16 +89,6 @@ func (o *object) updated() map[string]int {
 		}
 	}
 	return n
-}
-
-// covers reports whether both name the same plugins, and each was seen at least as often as it is expected.
-func covers(seen, expected map[string]int) bool {
-	for k, n := range expected {
-		if seen[k] < n {
-			return false
-		}
-	}
-	return len(seen) == len(expected)
 }
 
 func tally[S ~string](names []S) map[string]int {

@@ -52,6 +52,12 @@ func TestExpectationBites(t *testing.T) {
 			found:  []brief{{"expectation", "Cancel called on operations of " + mover + " (2 times)", mover}},
 		},
 		{
+			name:   "cancelled two operations of a plugin instead of one",
+			expect: scenario.Outcome{Cancelled: &[]string{mover}},
+			trace:  many(2, 2, 0).rests(0, 2).settles(),
+			found:  []brief{{"expectation", "Cancel called on operations of " + mover, mover + " (2 times)"}},
+		},
+		{
 			name:   "item not updated",
 			expect: scenario.Outcome{Updated: &[]scenario.Item{item}},
 			trace:  healthy().rests(1, 0).settles(),

@@ -20,8 +20,7 @@ func (r *run) uncancelled() []Finding {
 			continue
 		}
 		for _, op := range o.store.Operations {
-			called := slices.ContainsFunc(o.calls, func(c *call) bool { return c.Method == cancel && c.Operation == op.ID })
-			if strings.Contains(op.Error, timedOut) && !called {
+			if strings.Contains(op.Error, timedOut) && !o.byID[operationID{op.Plugin, op.ID}].cancelled() {
 				found = append(found, r.atEnd("contract", o.name,
 					fmt.Sprintf("Cancel of operation %s of %s for %s, stored as timed out", op.ID, op.Plugin, op.Item), "no Cancel"))
 			}
@@ -64,7 +63,7 @@ func (r *run) leftovers() []Finding {
 		for _, c := range o.calls {
 			p := process{c.incarnation, c.Plugin}
 			if n, known := running[p]; c.reply == nil && (!known || n > 0) {
-				why[p] = fmt.Sprintf("still in %s, called at %s", o.describe(c), c.at)
+				why[p] = fmt.Sprintf("still in %s, called at %s", c.describe(), c.at)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (r *run) liveness(bound trace.Time, subject, accepted string) []Finding {
 func (r *run) awaited(o *object) string {
 	for _, c := range o.calls {
 		if c.inFlight() {
-			return fmt.Sprintf("a reply to %s, called at %s, %s before the end", o.describe(c), c.at, r.at-c.at)
+			return fmt.Sprintf("a reply to %s, called at %s, %s before the end", c.describe(), c.at, r.at-c.at)
 		}
 	}
 	var waits []string
@@ -51,12 +51,12 @@ func (r *run) awaited(o *object) string {
 }
 
 // describe names a call: its plugin, method, operation and item.
-func (o *object) describe(c *call) string {
+func (c *call) describe() string {
 	s := c.Plugin + " " + c.Method
 	item := c.Item
-	if c.Operation != "" {
+	if c.operation != nil {
 		s += " of operation " + c.Operation
-		item = o.item(c.Operation)
+		item = c.operation.item
 	}
 	if item != "" {
 		s += " for " + item

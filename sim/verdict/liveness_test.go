@@ -16,6 +16,23 @@ func TestLivenessBites(t *testing.T) {
 			found: []brief{{
 				"liveness", "a final phase",
 				"phase WaitingForPluginOperations, waiting for a reply to example.io/mover Progress of operation mover-1 for configmaps/app/settings, called at 1h0m10s, 2h0m0s before the end",
+			}, {
+				"contract", "example.io/mover Progress of operation mover-1 for configmaps/app/settings is given up by 1h10m10s",
+				"it was called at 1h0m10s and went on until 3h0m10s",
+			}},
+		},
+		{
+			name: "a hung call is named, with its own plugin's item",
+			trace: func() trace.Trace {
+				s := begin().phases("Queued", "ReadyToStart", "InProgress").execute(mover1)
+				s.call++
+				s.add(s.object, trace.Body{Call: &trace.Call{ID: s.call, Plugin: other, Method: execute, Item: "configmaps/app/two"}})
+				return s.of(other).returns(trace.Return{Operation: mover1}).calling(progress, mover1).wait(10 * time.Minute).
+					rest(trace.Rest{Copy: "api", Attempted: 2}).ends(trace.Bound)
+			}(),
+			found: []brief{{
+				"liveness", "a final phase", "phase InProgress, waiting for a reply to " +
+					"example.io/other Progress of operation mover-1 for configmaps/app/two, called at 0s, 10m0s before the end",
 			}},
 		},
 		{

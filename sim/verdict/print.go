@@ -87,6 +87,8 @@ func say(b trace.Body) string {
 		return fmt.Sprintf("call %d returned%s", b.Return.ID, reply(*b.Return))
 	case b.Store != nil:
 		return fmt.Sprintf("store %s %s %s", b.Store.Verb, b.Store.Key, b.Store.Error)
+	case b.Fault != nil && b.Fault.Missed != "":
+		return fmt.Sprintf("fault %s did not strike: %s", b.Fault.ID, b.Fault.Missed)
 	case b.Fault != nil:
 		return fmt.Sprintf("fault %s: %s", b.Fault.ID, b.Fault.What)
 	case b.Process != nil:

@@ -14,7 +14,9 @@ type run struct {
 	events  []trace.Event
 	at      trace.Time // when it ended; of a cut-off trace, the time of the last event
 	objects []*object
-	faults  map[string]bool // that struck
+	calls   []*call           // by the index of the event that is the call or its return; nil: the event is neither
+	faults  map[string]bool   // that struck
+	missed  map[string]string // faults that did not, and why
 }
 
 // object is a backup or a restore.
@@ -25,7 +27,8 @@ type object struct {
 	createdAt  trace.Time
 	changes    []change
 	calls      []*call
-	operations []*operation
+	operations []*operation // in the order in which they were started
+	byID       map[operationID]*operation
 	api, store *trace.Rest
 }
 
@@ -40,6 +43,7 @@ type change struct {
 type call struct {
 	*trace.Call
 	object      *object
+	operation   *operation // nil: of Execute
 	at          trace.Time
 	event       int
 	incarnation int
@@ -51,20 +55,15 @@ type call struct {
 
 func (c *call) inFlight() bool { return c.reply == nil && !c.lost }
 
-// operation is an item operation that Execute started.
-type operation struct {
-	id, plugin, item string
-	created          trace.Time
-	event            int // of Execute's return
-}
-
 func fold(t trace.Trace) *run {
-	r := &run{trace: t, events: t.Events, at: t.Last(), faults: map[string]bool{}}
+	r := &run{trace: t, events: t.Events, at: t.Last(), calls: make([]*call, len(t.Events)), faults: map[string]bool{}, missed: map[string]string{}}
 	open := map[int]*call{}
 	for i := range r.events {
 		e := &r.events[i]
 		o := r.object(e.Object)
 		switch {
+		case e.Fault != nil && e.Fault.Missed != "":
+			r.missed[e.Fault.ID] = e.Fault.Missed
 		case e.Fault != nil:
 			r.faults[e.Fault.ID] = true
 		case e.Process != nil && e.Process.Name == server:
@@ -77,10 +76,9 @@ func fold(t trace.Trace) *run {
 		case e.Return != nil:
 			if c := open[e.Return.ID]; c != nil {
 				delete(open, e.Return.ID)
-				c.reply, c.replied = e.Return, i
+				c.reply, c.replied, r.calls[i] = e.Return, i, c
 				if c.Method == execute && e.Return.Operation != "" {
-					c.object.operations = append(c.object.operations,
-						&operation{id: e.Return.Operation, plugin: c.Plugin, item: c.Item, created: e.At, event: i})
+					c.object.start(e.Return.Operation, c, e.At)
 				}
 			}
 		case o == nil:
@@ -90,7 +88,11 @@ func fold(t trace.Trace) *run {
 			o.changes = append(o.changes, change{Phase: *e.Phase, at: e.At, event: i})
 		case e.Call != nil:
 			c := &call{Call: e.Call, object: o, at: e.At, event: i, incarnation: e.Incarnation}
-			open[c.ID] = c
+			if c.Method != execute {
+				c.operation = o.operation(operationID{c.Plugin, c.Operation})
+				c.operation.calls = append(c.operation.calls, c)
+			}
+			open[c.ID], r.calls[i] = c, c
 			o.calls = append(o.calls, c)
 		case e.Rest != nil && e.Rest.Copy == "api":
 			o.api = e.Rest
@@ -130,7 +132,7 @@ func (r *run) object(name string) *object {
 	if !ok {
 		return nil
 	}
-	o := &object{name: name, kind: kind}
+	o := &object{name: name, kind: kind, byID: map[operationID]*operation{}}
 	r.objects = append(r.objects, o)
 	return o
 }
@@ -187,16 +189,6 @@ func (o *object) finalized() bool {
 	}
 	last := o.changes[len(o.changes)-1]
 	return strings.HasPrefix(last.From, finalizes) && final(last.To)
-}
-
-// item that the operation was started for.
-func (o *object) item(operation string) string {
-	for _, op := range o.operations {
-		if op.id == operation {
-			return op.item
-		}
-	}
-	return ""
 }
 
 func final(p string) bool {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/velosim/velosim/sim/scenario"
@@ -14,10 +15,12 @@ type script struct {
 	incarnation int
 	object      string
 	phase       string
+	plugin      string
 	call        int
 }
 
 const (
+	other  = "example.io/other"
 	mover  = "example.io/mover"
 	mover1 = "mover-1"
 	item   = "configmaps/app/settings"
@@ -25,7 +28,7 @@ const (
 
 // begin opens a trace of scenario "s" with a server that has started and a backup that the user has created.
 func begin() *script {
-	s := &script{incarnation: 1}
+	s := &script{incarnation: 1, plugin: mover}
 	s.t.Header = trace.Header{Schema: trace.Schema, Scenario: "s", World: "virtual", Velero: "1.18.3", Seed: 1, Scale: 1}
 	return s.server("started").create("backup/backup-1")
 }
@@ -65,10 +68,13 @@ func (s *script) phases(to ...string) *script {
 	return s
 }
 
+// of lets another plugin be called from here on.
+func (s *script) of(plugin string) *script { s.plugin = plugin; return s }
+
 // calling calls a method that does not return yet.
 func (s *script) calling(method, operation string) *script {
 	s.call++
-	c := &trace.Call{ID: s.call, Plugin: mover, Method: method, Phase: s.phase}
+	c := &trace.Call{ID: s.call, Plugin: s.plugin, Method: method, Phase: s.phase}
 	if method == execute {
 		c.Item = item
 	} else {
@@ -100,6 +106,10 @@ func (s *script) cancel(operation string) *script {
 
 func (s *script) fault(id string) *script {
 	return s.add("", trace.Body{Fault: &trace.Fault{ID: id, What: "killed the server"}})
+}
+
+func (s *script) missed(id, why string) *script {
+	return s.add("", trace.Body{Fault: &trace.Fault{ID: id, Missed: why}})
 }
 
 func (s *script) rest(r trace.Rest) *script {
@@ -140,6 +150,14 @@ func waiting() *script {
 		progress(mover1, trace.Progress{Done: 1, Of: 10}).phases("WaitingForPluginOperations").wait(10 * time.Second)
 }
 
+// sameID is a backup that waits for an operation of each of two plugins, which have chosen the same ID. The other plugin is called
+// from here on.
+func sameID() *script {
+	return begin().phases("Queued", "ReadyToStart", "InProgress").execute(mover1).of(other).execute(mover1).
+		of(mover).progress(mover1, trace.Progress{}).of(other).progress(mover1, trace.Progress{}).
+		phases("WaitingForPluginOperations")
+}
+
 // healthy is a backup whose operation completes after an hour, up to its last phase.
 func healthy() *script {
 	return waiting().progress(mover1, trace.Progress{Done: 1, Of: 10}).wait(time.Hour).
@@ -150,6 +168,34 @@ func healthy() *script {
 func timesOut() *script {
 	return waiting().wait(4*time.Hour).progress(mover1, trace.Progress{Done: 1, Of: 10}).
 		cancel(mover1).phases("FinalizingPartiallyFailed", "PartiallyFailed")
+}
+
+// many is a backup with n operations that time out after as many passes over them, up to its last phase. In a pass, each call
+// comes a moment after the one before. The last pass but one begins just before the timeout, which the first operation of the
+// pass has not reached.
+func many(n, passes int, moment time.Duration) *script {
+	s := begin().phases("Queued", "ReadyToStart", "InProgress")
+	operation := func(i int) string { return fmt.Sprintf("mover-%d", i+1) }
+	for i := range n {
+		s.execute(operation(i))
+	}
+	for i := range n {
+		s.progress(operation(i), trace.Progress{Done: 1, Of: 10})
+	}
+	s.phases("WaitingForPluginOperations")
+	due := 4*time.Hour - time.Second
+	for range passes - 1 {
+		s.wait(poll)
+		for i := range n {
+			s.wait(moment).progress(operation(i), trace.Progress{Done: 2, Of: 10})
+		}
+	}
+	s.wait(due-time.Duration(s.at)).progress(operation(0), trace.Progress{Done: 2, Of: 10}).wait(2 * time.Second)
+	for i := 1; i < n; i++ {
+		s.wait(moment).progress(operation(i), trace.Progress{Done: 2, Of: 10}).cancel(operation(i))
+	}
+	return s.wait(poll).progress(operation(0), trace.Progress{Done: 2, Of: 10}).cancel(operation(0)).
+		phases("FinalizingPartiallyFailed", "PartiallyFailed")
 }
 
 // expecting is the scenario of the traces.

@@ -27,7 +27,8 @@ const (
 // Verdict is what the oracles say of one run.
 type Verdict struct {
 	Result Result `json:"result"`
-	// Deviation is the rule of sim/phase by which the release deviates, when the result is KnownDeviation.
+	// Deviation is the rule of sim/phase by which the release deviates, when the result is KnownDeviation: the one that the
+	// scenario names or, where the run breaks a single other one and nothing else, that.
 	Deviation string `json:"deviation,omitempty"`
 	// Phase is the last phase of the object that the expectations speak of; empty: it never had one.
 	Phase string `json:"phase"`
@@ -44,6 +45,8 @@ type Finding struct {
 	Oracle string `json:"oracle"`
 	// Reading under which it was found: "demanded", or the release's.
 	Reading string `json:"reading,omitempty"`
+	// Rule of sim/phase that the run has broken, by its name, where the oracle can tell; empty: it cannot.
+	Rule string `json:"rule,omitempty"`
 	// Object is kind/name; empty: the finding is about none.
 	Object   string     `json:"object,omitempty"`
 	Expected string     `json:"expected"`
@@ -62,7 +65,9 @@ type reading struct {
 }
 
 // Judge judges a run of the scenario: as users need it (phase.Demanded), and, where the scenario names a deviation that
-// the trace's release has, as that release does (phase.ForRelease). It is pure, and takes any trace.
+// the trace's release has, as that release does (phase.ForRelease). A deviation that is named need not show, other than in the
+// rule's witness: users name one that shows in some interleavings only, too. It is pure, and takes any trace; the time that
+// it takes grows with the number of events.
 //
 // A failure shown wins over a lack of evidence. Expectations are judged on a complete run only, liveness on one that has
 // not been cut off.
@@ -74,7 +79,10 @@ func Judge(s *scenario.Scenario, t trace.Trace) Verdict {
 	d, release, excuses := r.deviation(s, &seen)
 	v.Findings = r.judge(s, reading{rules: phase.Demanded(), outcome: s.Expect.Outcome}, seen)
 	v.Result = Pass
-	switch {
+	witness := excuses && s.Metadata.Name == witnessOf(d.Rule)
+	switch broken := onlyRule(v.Findings); {
+	case len(v.Findings) > 0 && deviates(release, broken) && (!witness || broken == d.Rule):
+		v.Result, v.Deviation, v.Findings = KnownDeviation, broken, nil
 	case len(v.Findings) > 0 && excuses:
 		second := r.judge(s, released(release, d), seen)
 		if len(second) == 0 {
@@ -84,7 +92,7 @@ func Judge(s *scenario.Scenario, t trace.Trace) Verdict {
 		v.Result, v.Findings = Fail, merge(second, v.Findings)
 	case len(v.Findings) > 0:
 		v.Result = Fail
-	case excuses && seen.complete():
+	case witness && seen.complete():
 		v.Result = Fail
 		v.Findings = []Finding{r.atEnd("deviation", subject,
 			"Velero "+t.Header.Velero+" deviates: phase "+d.Phase, "the deviation no longer shows: update rule "+d.Rule)}
@@ -126,6 +134,32 @@ func (r *run) deviation(s *scenario.Scenario, seen *evidence) (d *scenario.Devia
 	return d, release, true // so that what this release does anyway is not taken for a failure
 }
 
+// onlyRule is the rule that all of the findings say is broken; empty: there is none.
+func onlyRule(found []Finding) string {
+	rule := ""
+	for i, f := range found {
+		if i > 0 && f.Rule != rule {
+			return ""
+		}
+		rule = f.Rule
+	}
+	return rule
+}
+
+func deviates(release phase.Rules, name string) bool {
+	return slices.ContainsFunc(phase.All(), func(r phase.Rule) bool { return r.Name == name && r.Deviates(release) })
+}
+
+// witnessOf is the scenario that must show the rule's deviation; empty: no rule has that name.
+func witnessOf(name string) string {
+	for _, rule := range phase.All() {
+		if rule.Name == name {
+			return rule.Witness
+		}
+	}
+	return ""
+}
+
 func released(release phase.Rules, d *scenario.Deviation) reading {
 	rd := reading{rules: release, outcome: d.Outcome}
 	if !final(d.Phase) {
@@ -154,10 +188,14 @@ func (r *run) judge(s *scenario.Scenario, rd reading, seen evidence) []Finding {
 
 // merge appends what b finds beyond a.
 func merge(a, b []Finding) []Finding {
+	type same struct{ oracle, object, expected, seen string }
+	of := func(f Finding) same { return same{f.Oracle, f.Object, f.Expected, f.Seen} }
+	has := map[same]bool{}
+	for _, f := range a {
+		has[of(f)] = true
+	}
 	for _, f := range b {
-		if !slices.ContainsFunc(a, func(g Finding) bool {
-			return f.Oracle == g.Oracle && f.Object == g.Object && f.Expected == g.Expected && f.Seen == g.Seen
-		}) {
+		if !has[of(f)] {
 			a = append(a, f)
 		}
 	}

@@ -151,18 +151,22 @@ func (c *child) greet(ctx context.Context, stdout io.ReadCloser, patience time.D
 			pump(readCtx, r, frames)
 		}
 	}()
-	timeout := time.NewTimer(patience)
-	defer timeout.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timeout.C:
-		return fmt.Errorf("no hello within %v: it is no world, or it hangs", patience)
-	case err := <-greeted:
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return errors.New("it ended without a hello: it is no world, or a broken one")
+	dog := newWatchdog(patience)
+	defer dog.ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-dog.ticks.C:
+			if dog.look(time.Now()) {
+				return fmt.Errorf("no hello within %v: it is no world, or it hangs", patience)
+			}
+		case err := <-greeted:
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return errors.New("it ended without a hello: it is no world, or a broken one")
+			}
+			return err
 		}
-		return err
 	}
 }
 
@@ -203,11 +207,14 @@ func (c *child) hasEnded() bool {
 	}
 }
 
-// crash says how the process ended, and whether by a panic or a fatal error of the Go runtime. Call it once it has ended.
+// crash says how the process ended, and whether Velero crashed it. Call it once it has ended.
 func (c *child) crash() (detail string, panicked bool) {
 	// 2 is the exit status of a Go program that crashed; a log line may look like a crash and not be one.
 	if crash := c.stderr.Crash(); crash != "" && c.status.ExitCode() == 2 {
-		return crash, true
+		if crashOfVelero(crash) {
+			return crash, true
+		}
+		return "the world crashed, with nothing of Velero or controller-runtime on the stack of the goroutine that did it:\n" + crash, false
 	}
 	detail = "the world's process ended in the middle of the job: " + c.status.String()
 	if s := c.stderr.String(); s != "" {

@@ -4,7 +4,7 @@
 // worker and becomes a finding rather than ending the run. The two speak newline-delimited JSON, one frame a line, over
 // the world's stdin and stdout:
 //
-//	world > {"hello":{"schema":1,"info":{"world":"virtual","velero":"1.18.3","build":"…"}}}
+//	world > {"hello":{"schema":1,"info":{"world":"virtual","velero":"1.18.3","build":"sources …","capabilities":["backup",…]}}}
 //	CLI   > {"job":{"id":1,"scenario":{…},"seed":1,"bound":"4h21m"}}
 //	world > {"id":1,"begin":true}
 //	world > {"id":1,"event":{"seq":1,"at":"0s",…}}

@@ -9,18 +9,25 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
-// TestMain makes the test binary a world, well-behaved or not, when it is started under a name like world-panics.
+// TestMain makes the test binary a world, well-behaved or not, when it is started under a name like world-panics, and a CLI
+// when it is started as cli.
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "cli" {
+		os.Exit(beCLI(os.Args[1]))
+	}
 	if mode, ok := strings.CutPrefix(filepath.Base(os.Args[0]), "world-"); ok {
 		os.Exit(beWorld(mode))
 	}
@@ -106,9 +113,27 @@ func (w *testWorld) misbehave(ctx context.Context, sink func(trace.Event) error)
 	case "dies":
 		fmt.Fprint(os.Stderr, "panic: only a log line\n\ngoroutine 1 [running]:\n") // another program's, say
 		os.Exit(7)
-	case "panics":
-		go panic("nil map in a reconciler")
+	case "panics": // Velero does
+		go new(velerov1.Backup).DeepCopyInto(nil)
 		select {}
+	case "panics-by-itself":
+		go panic("a defect of the world")
+		select {}
+	case "has-too-many-threads":
+		debug.SetMaxThreads(1)
+	case "is-told-to-quit":
+		syscall.Kill(os.Getpid(), syscall.SIGQUIT)
+		select {}
+	case "is-told-a-wrong-position": // as of the job before
+		fmt.Println(`{"id":1,"progress":{"at":"100h0m0s","steps":7}}`)
+	case "ends-too-early":
+		fmt.Println(`{"id":1,"end":{"reason":"settled","at":"1s"}}`)
+	case "goes-on": // until it is told to end
+		for ctx.Err() == nil {
+			w.steps.Add(1)
+			time.Sleep(progressEvery)
+		}
+		return ctx.Err()
 	case "hangs":
 		select {}
 	case "hangs-hard":
@@ -121,6 +146,13 @@ func (w *testWorld) misbehave(ctx context.Context, sink func(trace.Event) error)
 		for { // makes progress, so that the watchdog is content
 			w.steps.Add(1)
 			time.Sleep(progressEvery)
+		}
+	case "sends-events": // and stays where it is
+		for i := range 5 {
+			time.Sleep(progressEvery)
+			if err := sink(trace.Event{Seq: 90 + i, At: trace.Time(time.Hour), Body: process("server", "started")}); err != nil {
+				return err
+			}
 		}
 	case "refuses":
 		return errors.New("this world has no restores")

@@ -14,8 +14,8 @@ import (
 
 // Options of Open. The zero value has every default.
 type Options struct {
-	// Stall is how long the position of a job may stand still before the world is killed, and the job ends as stalled. In
-	// wall time. Default: 60 s.
+	// Stall is how long a job may send no event, and its position stand still, before the world is killed, and the job ends
+	// as stalled. In wall time, without that during which velosim itself is stopped. Default: 60 s.
 	Stall time.Duration
 }
 
@@ -94,7 +94,11 @@ func (p *Process) start(ctx context.Context) (*child, error) {
 	if p.closed {
 		return nil, errClosed
 	}
-	if p.child == nil || p.child.hasEnded() {
+	if p.child != nil && p.child.hasEnded() { // between two jobs
+		p.child.stop() // its pipes and their readers are still there
+		p.child = nil
+	}
+	if p.child == nil {
 		c, err := startChild(ctx, p.path, helloWithin)
 		if err != nil {
 			return nil, err
@@ -112,8 +116,8 @@ func (p *Process) discard(c *child) {
 	p.child = nil
 }
 
-// Run implements World. Whatever becomes of the process is in the End: trace.Panicked with the panic's text if the Go
-// runtime printed one, trace.Stalled with the stacks of all goroutines if the watchdog had to kill it, else
+// Run implements World. Whatever becomes of the process is in the End: trace.Panicked with the panic's text if Velero
+// crashed it, trace.Stalled with the stacks of all goroutines if the watchdog had to kill it, else
 // trace.Environment, as when ctx ends.
 func (p *Process) Run(ctx context.Context, job Job, sink func(trace.Event) error) (trace.End, error) {
 	p.running.Lock()
@@ -126,15 +130,15 @@ func (p *Process) Run(ctx context.Context, job Job, sink func(trace.Event) error
 		return environment("%v", err), err
 	}
 	p.position.Store(&Position{})
-	r := run{process: p, child: c, job: job.ID, sink: sink, watchdog: time.NewTimer(p.stall)}
-	defer r.watchdog.Stop()
+	r := run{process: p, child: c, job: job.ID, sink: sink, watchdog: newWatchdog(p.stall)}
+	defer r.watchdog.ticks.Stop()
 	// Not waited for: a world that does not read is one that stalls.
 	go c.out.write(frame{Job: &job}) //nolint:errcheck // a world that has closed its stdin ends; its stdout says so
 	end, err := r.loop(ctx)
 	if !r.ended {
 		p.discard(c)
+		end.At = r.reached()
 	}
-	end.At = max(end.At, p.Position().At, r.at)
 	return end, err
 }
 
@@ -144,10 +148,13 @@ type run struct {
 	child    *child
 	job      int
 	sink     func(trace.Event) error
-	watchdog *time.Timer
+	watchdog *watchdog
 	at       trace.Time // of the last event
 	ended    bool       // the world has ended the job by itself, and is ready for the next
 }
+
+// reached is how far the job is known to have come.
+func (r *run) reached() trace.Time { return max(r.at, r.process.Position().At) }
 
 func (r *run) loop(ctx context.Context) (trace.End, error) {
 	interrupt := ctx.Done()
@@ -160,7 +167,10 @@ func (r *run) loop(ctx context.Context) (trace.End, error) {
 			late = time.After(grace)
 		case <-late:
 			return environment("interrupted; the world did not end its job within %v", grace), nil
-		case <-r.watchdog.C:
+		case <-r.watchdog.ticks.C:
+			if !r.watchdog.look(time.Now()) {
+				continue
+			}
 			stacks := r.child.stacks()
 			at := r.process.Position()
 			return trace.End{Reason: trace.Stalled, Detail: fmt.Sprintf(
@@ -191,26 +201,28 @@ func (r *run) handle(f frame) (trace.End, error) {
 	case f.Begin:
 	case f.Event != nil:
 		r.at = f.Event.At
-		before := time.Now()
 		if err := r.sink(*f.Event); err != nil {
 			return environment("%v", err), err
 		}
-		if time.Since(before) > r.process.stall/10 {
-			r.watchdog.Reset(r.process.stall) // the world may have waited for the sink
-		}
+		r.watchdog.alive() // only now: the world may have waited for the sink
 	case f.Progress != nil:
 		if old := r.process.position.Swap(f.Progress); *old != *f.Progress {
-			r.watchdog.Reset(r.process.stall)
+			r.watchdog.alive()
 		}
 	case f.End != nil:
 		if f.End.Reason == "" {
 			return environment("the world ended job %d without a reason", r.job), nil
 		}
+		if f.End.At < r.at {
+			return environment("the world ended job %d at %v, before its last event at %v", r.job, f.End.At, r.at), nil
+		}
 		r.ended = true
 		return *f.End, nil
 	case f.Error != "":
 		r.ended = true
-		return environment("%s", f.Error), errors.New(f.Error)
+		end := environment("%s", f.Error)
+		end.At = r.reached()
+		return end, errors.New(f.Error)
 	default:
 		return environment("the world sent a %s frame, which only the CLI sends", f.kind()), nil
 	}

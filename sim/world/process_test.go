@@ -112,12 +112,16 @@ func TestRunOfABadJob(t *testing.T) {
 		at           time.Duration // of the last event; a slow world says in between that it is further
 	}{
 		{"dies", trace.Environment, []string{"exit status 7", "only a log line"}, time.Hour},
-		{"panics", trace.Panicked, []string{"panic: nil map in a reconciler\n\ngoroutine "}, time.Hour},
+		{"panics", trace.Panicked, []string{"panic: runtime error: invalid memory address", "\n\ngoroutine ", "(*Backup).DeepCopyInto("}, time.Hour},
+		{"panics-by-itself", trace.Environment, []string{"nothing of Velero", "panic: a defect of the world\n\ngoroutine "}, time.Hour},
+		{"has-too-many-threads", trace.Environment, []string{"nothing of Velero", "fatal error: thread exhaustion"}, time.Hour},
+		{"is-told-to-quit", trace.Environment, []string{"nothing of Velero", "SIGQUIT: quit"}, time.Hour},
 		{"hangs", trace.Stalled, []string{"stood still at 2h0m0s, step 2", "SIGQUIT: quit", "misbehave"}, 2 * time.Hour},
 		{"hangs-hard", trace.Stalled, []string{"stood still at 2h0m0s, step 2"}, 2 * time.Hour},
 		{"writes-garbage", trace.Environment, []string{"stdout is not the protocol: line ", " is not a frame", "level=info"}, time.Hour},
 		{"floods-stdout", trace.Environment, []string{" is longer than 64 MiB"}, time.Hour},
 		{"floods-stderr", trace.Environment, []string{"exit status 1", "yyy"}, time.Hour},
+		{"ends-too-early", trace.Environment, []string{"the world ended job 1 at 1s, before its last event at 1h0m0s"}, time.Hour},
 		{"confuses-jobs", trace.Environment, []string{"sent a begin frame for job 77 while job 1 runs"}, time.Hour},
 	} {
 		t.Run(tt.mode, func(t *testing.T) {
@@ -161,6 +165,22 @@ func TestRunReturnsTheWorldsError(t *testing.T) {
 	p := open(t, "refuses", Options{})
 	end, err := p.Run(t.Context(), job(1, "bad"), discard)
 	if err == nil || err.Error() != "this world has no restores" || end.Reason != trace.Environment {
+		t.Errorf("Run = %+v, %v", end, err)
+	}
+}
+
+// The error of a job comes after its events, and its End with them.
+func TestTheEndOfARefusedJobIsAfterItsEvents(t *testing.T) {
+	p := open(t, "refuses", Options{})
+	if end, _ := p.Run(t.Context(), job(1, "bad"), discard); time.Duration(end.At) < time.Hour {
+		t.Errorf("End = %+v", end)
+	}
+}
+
+func TestTheWorldsEndIsWhenItSays(t *testing.T) {
+	p := open(t, "is-told-a-wrong-position", Options{})
+	end, err := p.Run(t.Context(), job(1, "bad"), discard)
+	if err != nil || end.Reason != trace.Settled || time.Duration(end.At) != 3*time.Hour {
 		t.Errorf("Run = %+v, %v", end, err)
 	}
 }
@@ -246,6 +266,13 @@ func TestNothingIsLeftOfWhatTheWorldStarted(t *testing.T) {
 	gone(t, grandchild)
 }
 
+func TestEventsAreSignsOfLife(t *testing.T) {
+	p := open(t, "sends-events", Options{Stall: 3 * progressEvery})
+	if end, err := p.Run(t.Context(), job(1, "bad"), discard); err != nil || end.Reason != trace.Settled {
+		t.Errorf("Run = %+v, %v", end, err)
+	}
+}
+
 // A slow terminal or disk must not look like a run that stands still.
 func TestASlowSinkIsNoStall(t *testing.T) {
 	const stall = time.Second
@@ -259,78 +286,4 @@ func TestASlowSinkIsNoStall(t *testing.T) {
 	if err != nil || end.Reason != trace.Settled {
 		t.Errorf("Run = %+v, %v", end, err)
 	}
-}
-
-func TestPool(t *testing.T) {
-	open := func(t *testing.T, mode string) *Pool {
-		t.Helper()
-		p, err := OpenPool(t.Context(), executable(t, mode), 2, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(p.Close)
-		return p
-	}
-	run := func(ctx context.Context, w World, j Job) string {
-		end, err := w.Run(ctx, j, discard)
-		if err != nil {
-			return err.Error()
-		}
-		return end.Reason
-	}
-
-	t.Run("yields every job once", func(t *testing.T) {
-		got := make([]string, 5)
-		jobs := []Job{job(1, "good"), job(2, "bad"), job(3, "good"), job(4, "bad"), job(5, "good")}
-		for i, reason := range Each(t.Context(), open(t, "panics"), jobs, run) {
-			got[i] += reason
-		}
-		want := []string{trace.Settled, trace.Panicked, trace.Settled, trace.Panicked, trace.Settled}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-	})
-
-	t.Run("runs as many at a time as it has processes", func(t *testing.T) {
-		both := make(chan bool)
-		for range Each(t.Context(), open(t, "good"), []Job{job(1, "good"), job(2, "good")}, func(_ context.Context, _ World, j Job) int {
-			if j.ID == 1 {
-				both <- true
-			} else {
-				<-both
-			}
-			return 0
-		}) {
-		}
-	})
-
-	t.Run("the end of the context ends it", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		got := map[int]string{}
-		jobs := []Job{job(1, "good"), job(2, "bad"), job(3, "bad"), job(4, "good"), job(5, "good")}
-		for i, reason := range Each(ctx, open(t, "waits"), jobs, func(ctx context.Context, w World, j Job) string {
-			end, err := w.Run(ctx, j, func(e trace.Event) error {
-				if j.ID == 3 && e.Seq == 2 {
-					cancel()
-				}
-				return nil
-			})
-			if err != nil {
-				return err.Error()
-			}
-			return end.Reason
-		}) {
-			got[i] = reason
-		}
-		if diff := cmp.Diff(map[int]string{0: trace.Settled, 1: trace.Environment, 2: trace.Environment}, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-	})
-
-	t.Run("leaving the loop ends it", func(t *testing.T) {
-		for range Each(t.Context(), open(t, "waits"), []Job{job(1, "good"), job(2, "bad"), job(3, "good")}, run) {
-			break
-		}
-	})
 }

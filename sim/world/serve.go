@@ -23,7 +23,9 @@ func Serve(ctx context.Context, w World, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{world: w, out: &frameWriter{w: out}, done: make(chan received, 1)}
-	if err := s.out.write(frame{Hello: &hello{Schema: Schema, Info: w.Info()}}); err != nil {
+	info := w.Info()
+	info.Build = identify(info.Build)
+	if err := s.out.write(frame{Hello: &hello{Schema: Schema, Info: info}}); err != nil {
 		return err
 	}
 	frames := make(chan received)
@@ -95,7 +97,9 @@ func (s *server) run(ctx context.Context, job Job) (frame, error) {
 	}
 	stop := s.reportProgress(job.ID)
 	var broken error
+	var last trace.Time
 	end, err := s.world.Run(ctx, job, func(e trace.Event) error {
+		last = e.At
 		broken = s.out.write(frame{ID: job.ID, Event: &e})
 		return broken
 	})
@@ -104,7 +108,7 @@ func (s *server) run(ctx context.Context, job Job) (frame, error) {
 	case broken != nil:
 		return frame{}, broken
 	case err != nil && ctx.Err() != nil:
-		end = trace.End{Reason: trace.Environment, At: s.world.Position().At, Detail: "cancelled"}
+		end = trace.End{Reason: trace.Environment, At: max(last, s.world.Position().At), Detail: "cancelled"}
 	case err != nil:
 		return frame{ID: job.ID, Error: err.Error()}, nil
 	}

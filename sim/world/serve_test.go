@@ -100,6 +100,21 @@ func TestServe(t *testing.T) {
 	})
 }
 
+// A position may lag behind the events; an end may not.
+func TestACancelledJobEndsAfterItsEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := serve(t, lagging{&testWorld{mode: "waits"}})
+		c.sendJob(1, "bad")
+		c.expect(`{"id":1,"begin":true}`, event(1, 1), event(1, 2))
+		c.send(`{"id":1,"cancel":true}`)
+		c.expect(end(1, trace.End{Reason: trace.Environment, At: trace.Time(time.Hour), Detail: "cancelled"}))
+		c.in.Close()
+		if err := <-c.served; err != nil {
+			t.Errorf("Serve = %v", err)
+		}
+	})
+}
+
 func TestServeDoesNotWaitForAJobAfterTheEndOfStdin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
@@ -190,3 +205,8 @@ func (s stuck) Run(context.Context, Job, func(trace.Event) error) (trace.End, er
 	<-s.end
 	return trace.End{}, fmt.Errorf("too late")
 }
+
+// lagging is a world that never says how far it is.
+type lagging struct{ World }
+
+func (lagging) Position() Position { return Position{} }

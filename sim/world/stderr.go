@@ -2,6 +2,7 @@ package world
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 )
 
@@ -70,4 +71,25 @@ func (t *stderrTail) Crash() string {
 		return ""
 	}
 	return string(bytes.TrimSpace(t.crash))
+}
+
+// crashOfVelero tells whether code of Velero, or of controller-runtime that calls it, was running in the goroutine that
+// crashed: the first one that the Go runtime prints. All else that crashes a process says nothing about Velero: this
+// project's own goroutines, too little memory, too many threads, a SIGQUIT from outside.
+func crashOfVelero(crash string) bool {
+	if strings.HasPrefix(crash, "SIGQUIT: ") {
+		return false
+	}
+	_, goroutines, _ := strings.Cut(crash, "\ngoroutine ")
+	first, _, _ := strings.Cut(goroutines, "\n\n")
+	header, frames, _ := strings.Cut(first, "\n")
+	if !strings.Contains(header, "[running") { // a thread without a goroutine crashed, and this is just the first of all
+		return false
+	}
+	for line := range strings.Lines(frames) {
+		if strings.HasPrefix(line, "github.com/vmware-tanzu/velero/") || strings.HasPrefix(line, "sigs.k8s.io/controller-runtime/") {
+			return true
+		}
+	}
+	return false
 }

@@ -16,9 +16,9 @@ type Info struct {
 	World string `json:"world"`
 	// Velero is the release that it serves, without a "v".
 	Velero string `json:"velero"`
-	// Build identifies the executable.
+	// Build identifies the executable. Serve puts the sources before it that the executable was built from, if it knows them.
 	Build string `json:"build"`
-	// Capabilities that a scenario may ask for: "backup", "restore", "kill", ….
+	// Capabilities are what a scenario may need: CanBackup, CanRestore, CanKill.
 	Capabilities []string `json:"capabilities,omitempty"`
 }
 
@@ -41,8 +41,8 @@ type Position struct {
 // World runs scenarios.
 type World interface {
 	Info() Info
-	// Position of the job that Run runs, or ran last. It is asked from outside, as the clock inside the job may be a virtual
-	// one that stands still: safe from any goroutine, and it never waits.
+	// Position of the job that Run runs, or ran last; each Run begins by setting it to zero. It is asked from outside, as the
+	// clock inside the job may be a virtual one that stands still: safe from any goroutine, and it never waits.
 	Position() Position
 	// Run runs one job and hands over its events in order. The error is the sink's, or says why there could be no run at
 	// all; whatever happened to Velero is in the End.

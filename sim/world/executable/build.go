@@ -41,7 +41,7 @@ func (f Finder) fromCheckout(ctx context.Context, t target, root string) (string
 		return path, nil
 	}
 	for {
-		if err := f.build(ctx, t, root, path); err != nil {
+		if err := f.build(ctx, t, root, key); err != nil {
 			return "", err
 		}
 		after, err := f.key(ctx, t, root)
@@ -66,6 +66,7 @@ func (f Finder) lock(ctx context.Context, t target) (unlock func(), err error) {
 	locked, err := lock.TryLock()
 	if err == nil && !locked {
 		fmt.Fprintf(f.Log, "Another velosim builds %s; waiting for it.\n", t.name)
+		defer f.remind("still waiting")()
 		_, err = lock.TryLockContext(ctx, 100*time.Millisecond)
 	}
 	if err != nil {
@@ -74,11 +75,13 @@ func (f Finder) lock(ctx context.Context, t target) (unlock func(), err error) {
 	return func() { lock.Unlock() }, nil //nolint:errcheck // the end of the process unlocks it at the latest
 }
 
-// build builds the executable and moves it to path once it is complete.
-func (f Finder) build(ctx context.Context, t target, root, path string) error {
-	dir, pkg := filepath.Join(root, t.module), "./"+t.dir
+// build builds the executable from the sources of the key, and puts it into the cache once it is complete.
+func (f Finder) build(ctx context.Context, t target, root, key string) error {
+	path, dir, pkg := f.entry(t, key), filepath.Join(root, t.module), "./"+t.dir
 	fmt.Fprintf(f.Log, "Building %s, once for these sources. Looking for what is to be downloaded and compiled.\n", t.name)
+	told := f.remind("still looking")
 	total, err := f.stale(ctx, dir, pkg)
+	told()
 	if err != nil {
 		return fmt.Errorf("failed to list the packages of %s: %w", t.name, err)
 	}
@@ -91,7 +94,7 @@ func (f Finder) build(ctx context.Context, t target, root, path string) error {
 	partial := path + ".partial"
 	defer os.Remove(partial)
 	shown := newProgress(f, total)
-	err = f.Run(ctx, dir, io.Discard, shown, "go", "build", "-v", "-buildvcs=false", "-o", partial, pkg)
+	err = f.Run(ctx, dir, io.Discard, shown, "go", "build", "-v", "-buildvcs=false", linked(key), "-o", partial, pkg)
 	shown.stop()
 	switch {
 	case ctx.Err() != nil:
@@ -105,6 +108,9 @@ func (f Finder) build(ctx context.Context, t target, root, path string) error {
 	fmt.Fprintf(f.Log, "Built %s in %v.\n", t.name, shown.elapsed())
 	return nil
 }
+
+// linked is the flag that makes a world tell, as its build, the key of its sources.
+func linked(key string) string { return "-ldflags=-X " + repository + "/sim/world.sources=" + key }
 
 // stale counts the packages that go build will compile, or link.
 func (f Finder) stale(ctx context.Context, dir, pkg string) (int, error) {

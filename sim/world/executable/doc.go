@@ -7,10 +7,10 @@
 //     platform, and the modules and sources of the executable; and builds it if it is not there. Nothing else will do
 //     in a checkout: an executable of other sources would answer for ones that were never run;
 //  3. beside velosim's own executable;
-//  4. in the user's cache, the entry used last, whatever checkout it was built from.
+//  4. in the user's cache, the entry used last, whatever checkout it was built from; a line says which one.
 //
 // A cold build takes minutes, so it shows its progress; one that is interrupted goes on where it stopped, as Go caches
-// what it has compiled. Several processes may call Find at once: one builds, the others wait for it.
+// what it has compiled. The executable tells the key of its sources as its build. Several processes may call Find at once: one builds, the others wait for it.
 //
 //	finder, err := executable.FromEnvironment(os.Stderr, true)
 //	if err != nil { … }

@@ -105,6 +105,7 @@ func (f Finder) Find(ctx context.Context, world string) (string, error) {
 		return path, nil
 	}
 	if path, ok := f.newest(t); ok {
+		fmt.Fprintf(f.Log, "Using %s, the cached one that was used last: outside a checkout velosim cannot tell whether its sources have changed since.\n", path)
 		return path, nil
 	}
 	return "", fmt.Errorf(`the world %q is not installed: there is no %s

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -97,48 +95,6 @@ func TestFindInACheckout(t *testing.T) {
 	}
 	if n := c.builds.Load(); n != 2 {
 		t.Errorf("%d builds, want 2", n)
-	}
-}
-
-func TestKeyFollowsWhatIsBuilt(t *testing.T) {
-	for file, matters := range map[string]bool{
-		"go.mod":                                 true,
-		"sim/velero/go.mod":                      true,
-		"sim/velero/go.sum":                      true,
-		"sim/velero/shim/go.mod":                 true,
-		"sim/velero/shim/shim.go":                true,
-		"sim/velero/shim/new.s":                  true,
-		"sim/scenario/scenario.go":               true,
-		"sim/scenario/new.go":                    true,
-		"sim/velero/virtual/crds/backups.yaml":   true,
-		"sim/velero/cmd/velosim-virtual/main.go": true,
-		"sim/verdict/verdict.go":                 false,
-		"sim/velero/unused/unused.go":            false,
-		"sim/velero/virtual/virtual_test.go":     false,
-		"sim/velero/virtual/testdata/new.go":     false,
-		"README.md":                              false,
-	} {
-		t.Run(file, func(t *testing.T) {
-			root := small(t)
-			f, _ := finder(t, root, run)
-			key := func() string {
-				target, err := targetOf("virtual")
-				if err != nil {
-					t.Fatal(err)
-				}
-				key, err := f.key(t.Context(), target, root)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return key
-			}
-			before := key()
-			b, _ := os.ReadFile(filepath.Join(root, file))
-			tree(t, root, map[string]string{file: string(b) + "\n// changed\n"})
-			if after := key(); (after != before) != matters {
-				t.Errorf("key %s, then %s", before, after)
-			}
-		})
 	}
 }
 
@@ -226,23 +182,22 @@ func TestSourcesThatChangeDuringTheBuildAreBuiltAgain(t *testing.T) {
 	}
 }
 
-func TestTheCacheKeepsTheLastUsed(t *testing.T) {
-	f, _ := finder(t, t.TempDir(), run)
+// Nothing can tell whether the sources have changed since, so it says which one it takes.
+func TestFindSaysWhichCachedOneItTakes(t *testing.T) {
+	f, log := finder(t, t.TempDir(), run)
 	v, _ := targetOf("virtual")
-	clock := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	f.Now = func() time.Time { clock = clock.Add(time.Minute); return clock }
-	for _, key := range []string{"a", "b", "c", "d", "e", "b"} {
-		path := f.entry(v, key)
-		tree(t, filepath.Dir(path), map[string]string{v.name: key})
-		f.used(path)
+	path := f.entry(v, "1")
+	tree(t, filepath.Dir(path), map[string]string{v.name: ""})
+	if _, err := f.Find(t.Context(), "virtual"); err != nil {
+		t.Fatal(err)
 	}
-	f.prune(v)
-	var want []string
-	for _, key := range []string{"b", "e", "d"} {
-		want = append(want, f.entry(v, key))
+	if got := log.String(); !strings.Contains(got, path) || strings.Count(got, "\n") != 1 {
+		t.Errorf("log:\n%s", got)
 	}
-	if diff := cmp.Diff(want, f.entries(v)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	log.Reset()
+	f.Beside = filepath.Dir(path)
+	if _, err := f.Find(t.Context(), "virtual"); err != nil || log.Len() > 0 {
+		t.Errorf("beside velosim: %v, log:\n%s", err, log)
 	}
 }
 
@@ -281,49 +236,5 @@ func TestFindElsewhere(t *testing.T) {
 				t.Errorf("got %s\nwant %s", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestProgress(t *testing.T) {
-	packages := "example.com/a\nexample.com/b\n# example.com/c\nc.go:1:1: syntax error\nexample.com/d\nexample.com/e\ncut"
-	clock := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	feed := func(terminal bool) (log string, p *progress) {
-		var b bytes.Buffer
-		f := Finder{Log: &b, Terminal: terminal, Now: func() time.Time { return clock }}
-		p = newProgress(f, 5)
-		for line := range strings.Lines(packages) {
-			clock = clock.Add(6 * time.Second)
-			fmt.Fprint(p, line)
-		}
-		p.stop()
-		return b.String(), p
-	}
-	log, p := feed(false)
-	if diff := cmp.Diff("compiled 2 of 5 packages, 12s\ncompiled 3 of 5 packages, 30s\n", log); diff != "" {
-		t.Errorf("plain lines (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff("# example.com/c\nc.go:1:1: syntax error\ncut", p.rest()); diff != "" {
-		t.Errorf("the rest (-want +got):\n%s", diff)
-	}
-	if log, _ := feed(true); !strings.Contains(log, "(4/5)") {
-		t.Errorf("the bar: %q", log)
-	}
-}
-
-func BenchmarkKey(b *testing.B) {
-	dir, err := os.Getwd()
-	if err != nil {
-		b.Fatal(err)
-	}
-	root, err := checkout(dir)
-	if err != nil {
-		b.Fatal(err)
-	}
-	f, _ := finder(b, root, run)
-	v, _ := targetOf("virtual")
-	for b.Loop() {
-		if _, err := f.key(b.Context(), v, root); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -11,8 +11,36 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// plainEvery is how often a line tells the progress where no bar can be drawn.
+// plainEvery is how often a line tells the progress where there is no bar: without a terminal, and for what cannot be counted.
 const plainEvery = 10 * time.Second
+
+// remind prints a line every now and then, until stop, as long as something goes on.
+func (f Finder) remind(what string) (stop func()) {
+	start := f.Now()
+	return regularly(func() { fmt.Fprintf(f.Log, "%s, %v\n", what, f.Now().Sub(start).Round(time.Second)) })
+}
+
+// regularly calls tell from a goroutine of its own, until stop returns.
+func regularly(tell func()) (stop func()) {
+	quit := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(plainEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+				tell()
+			}
+		}
+	})
+	return func() {
+		close(quit)
+		wg.Wait()
+	}
+}
 
 // progress is the stderr of go build -v: it counts the packages, and keeps what else is printed. It implements io.Writer.
 type progress struct {
@@ -20,16 +48,16 @@ type progress struct {
 	total  int
 	start  time.Time
 	bar    *progressbar.ProgressBar // nil: plain lines
+	quiet  func()                   // ends the plain lines
 
 	mu    sync.Mutex
 	done  int
-	told  time.Time // the last plain line
-	line  []byte    // the start of a line whose end has not been seen
+	line  []byte // the start of a line whose end has not been seen
 	other strings.Builder
 }
 
 func newProgress(f Finder, total int) *progress {
-	p := &progress{finder: f, total: total, start: f.Now(), told: f.Now()}
+	p := &progress{finder: f, total: total, start: f.Now()}
 	if f.Terminal {
 		p.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(f.Log),
@@ -41,6 +69,7 @@ func newProgress(f Finder, total int) *progress {
 			progressbar.OptionClearOnFinish(),
 		)
 	}
+	p.quiet = regularly(p.tell)
 	return p
 }
 
@@ -70,10 +99,17 @@ func (p *progress) add(line string) {
 	p.done = min(p.done+1, p.total)
 	if p.bar != nil {
 		p.bar.Set(p.done) //nolint:errcheck // nothing depends on the bar
-		return
 	}
-	if now := p.finder.Now(); now.Sub(p.told) >= plainEvery {
-		p.told = now
+}
+
+// tell prints a plain line where there is no bar: when all is compiled, it is gone.
+func (p *progress) tell() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.done == p.total: // go build names the last package when it begins with it
+		fmt.Fprintf(p.finder.Log, "compiling the last package or linking, %v\n", p.elapsed())
+	case p.bar == nil:
 		fmt.Fprintf(p.finder.Log, "compiled %d of %d packages, %v\n", p.done, p.total, p.elapsed())
 	}
 }
@@ -82,8 +118,9 @@ func (p *progress) elapsed() time.Duration {
 	return p.finder.Now().Sub(p.start).Round(time.Second / 10)
 }
 
-// stop clears the bar.
+// stop ends the plain lines, and clears the bar.
 func (p *progress) stop() {
+	p.quiet()
 	if p.bar != nil {
 		p.bar.Clear() //nolint:errcheck // nothing depends on the bar
 	}
