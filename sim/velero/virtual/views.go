@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"math/rand"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/pflag"
 	veleroclient "github.com/vmware-tanzu/velero/pkg/client"
 	"github.com/vmware-tanzu/velero/pkg/plugin/clientmgmt"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -138,5 +142,23 @@ func (f factory) KubebuilderWatchClient() (client.WithWatch, error) {
 }
 
 func (f factory) DiscoveryClient() (discovery.AggregatedDiscoveryInterface, error) {
-	return discovery.NewDiscoveryClientForConfig(f.inc.restConfig(f.who))
+	c, err := discovery.NewDiscoveryClientForConfig(f.inc.restConfig(f.who))
+	return discoveryClient{c, f.inc}, err
+}
+
+// discoveryClient lists a group's preferred resources in an order that the seed decides: client-go has them in the order of
+// a map, and Velero backs them up in the order in which it discovers them.
+type discoveryClient struct {
+	discovery.AggregatedDiscoveryInterface
+	inc *incarnation
+}
+
+func (c discoveryClient) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
+	lists, err := c.AggregatedDiscoveryInterface.ServerPreferredResources()
+	rng := rand.New(rand.NewSource(c.inc.run.job.Seed + int64(c.inc.n)))
+	for _, l := range lists {
+		slices.SortFunc(l.APIResources, func(a, b metav1.APIResource) int { return strings.Compare(a.Name, b.Name) })
+		rng.Shuffle(len(l.APIResources), func(i, j int) { l.APIResources[i], l.APIResources[j] = l.APIResources[j], l.APIResources[i] })
+	}
+	return lists, err
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -133,6 +135,45 @@ func TestSameSeedSameTrace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := load(t, name)
 			for seed := int64(1); seed <= 4; seed++ {
+				if d := differ(ndjson(t, run(t, s, seed)), ndjson(t, run(t, s, seed))); d != "" {
+					t.Errorf("seed %d: %s", seed, d)
+				}
+			}
+		})
+	}
+}
+
+// shapes are what the catalogue does not have, and where two runs of one seed are most likely to part.
+var shapes = map[string]string{
+	"resources of two kinds": `
+items: [configmaps/app/a, configmaps/app/b, secrets/app/a, secrets/app/b]
+plugins: [{name: example.io/mover, resources: [configmaps, secrets], operation: {progress: [{at: 1h, completed: true}]}}]`,
+	"a slow Execute": `
+items: [configmaps/app/a, configmaps/app/b, configmaps/app/c, secrets/app/a, secrets/app/b]
+plugins: [{name: example.io/mover, resources: [configmaps, secrets], execute: {delay: 90s}, operation: {progress: [{at: 1h, completed: true}]}}]`,
+	"a restore of two kinds": `
+items: [configmaps/app/a, configmaps/app/b, secrets/app/a, secrets/app/b]
+restore: {}
+plugins: [{name: example.io/mover, action: RestoreItemAction, resources: [configmaps, secrets], execute: {delay: 3s}, operation: {progress: [{at: 1h, completed: true}]}}]`,
+	"a restore of two namespaces": `
+items: [configmaps/app/a, configmaps/web/b, secrets/app/a, secrets/web/b]
+restore: {}
+plugins: [{name: example.io/mover, action: RestoreItemAction, resources: [configmaps, secrets], operation: {progress: [{at: 1h, completed: true}]}}]`,
+	"Execute hangs once, and the server is killed": `
+items: [configmaps/app/a, secrets/app/a]
+plugins: [{name: example.io/mover, resources: [configmaps, secrets], execute: {hang: true, times: 1}, operation: {progress: [{at: 1h, completed: true}]}}]
+faults: [{at: {call: {plugin: example.io/mover, method: Execute}, delay: 10m}, do: {kill: {restartAfter: 1m}}}]`,
+	"killed in the middle of items to update": `
+items: [configmaps/app/a, secrets/app/a, secrets/app/b]
+plugins: [{name: example.io/mover, resources: [configmaps, secrets], execute: {itemsToUpdate: [secrets/app/b]}, operation: {progress: [{at: 1h, completed: true}]}}]
+faults: [{at: {call: {plugin: example.io/mover, method: Execute}, nth: 2}, do: {kill: {}}}]`,
+}
+
+func TestSameSeedSameTraceOfOtherShapes(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(shapes)) {
+		t.Run(name, func(t *testing.T) {
+			s := parse(t, "test.yaml", "apiVersion: velosim.io/v1alpha1\nkind: Scenario\nmetadata: {name: test}"+shapes[name]+"\nexpect: {phase: Completed}\n")
+			for seed := int64(1); seed <= seeds(t, 8); seed++ {
 				if d := differ(ndjson(t, run(t, s, seed)), ndjson(t, run(t, s, seed))); d != "" {
 					t.Errorf("seed %d: %s", seed, d)
 				}
