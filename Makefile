@@ -1,7 +1,8 @@
 GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
-MODULES     := . sim/velero
 WORLD       ?= virtual
+# What links Velero is built with a seeded Go runtime, like the worlds (sim/world/executable/seeded); lint too, to compile once.
+OVERLAY      = -overlay=$$($(CURDIR)/bin/velosim setup --overlay)
 
 .DEFAULT_GOAL := help
 .PHONY: help build sim test test-full lint bench fmt clean
@@ -20,22 +21,23 @@ sim: build ## Run a scenario: make sim SCENARIO=backup-operation-times-out
 # The second module's packages link all of Velero: vetting it is left to lint.
 test: build ## Run every test, then the whole catalogue through the CLI
 	go test ./...
-	cd sim/velero && go test -vet=off ./...
+	cd sim/velero && go test -vet=off $(OVERLAY) ./...
 	bin/velosim run --seeds 3
 
 test-full: build ## The same, longer: 50 seeds, 1,000 runs in one process, the race detector
 	go test -race ./...
 	cd sim/velero && go test -race ./apiserver ./sched
-	cd sim/velero && VELOSIM_SEEDS=50 VELOSIM_RUNS=1000 go test -vet=off -timeout 60m -v -run 'Catalogue|Leave|Same' ./virtual
+	cd sim/velero && VELOSIM_SEEDS=50 VELOSIM_RUNS=1000 go test -vet=off $(OVERLAY) -timeout 60m -v -run 'Catalogue|Leave|Same' ./virtual
 	bin/velosim run --seeds 50 -q
 
-lint: ## Check formatting, go.mod files and code
+lint: build ## Check formatting, go.mod files and code
 	@files=$$($(GOFUMPT) -l .) && test -z "$$files" || { echo "not formatted (make fmt): $$files"; exit 1; }
-	@for m in $(MODULES); do (cd $$m && go mod tidy -diff && go vet ./... && $(STATICCHECK) ./...) || exit 1; done
+	@go mod tidy -diff && go vet ./... && $(STATICCHECK) ./...
+	@cd sim/velero && export GOFLAGS="$$GOFLAGS $(OVERLAY)" && go mod tidy -diff && go vet ./... && $(STATICCHECK) ./...
 
-bench: ## Run every benchmark
+bench: build ## Run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...
-	cd sim/velero && go test -vet=off -run '^$$' -bench . -benchmem ./...
+	cd sim/velero && go test -vet=off $(OVERLAY) -run '^$$' -bench . -benchmem ./...
 
 fmt: ## Format the code
 	@$(GOFUMPT) -w .

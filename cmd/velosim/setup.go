@@ -11,6 +11,7 @@ import (
 
 func setupCommand(c *cli) *cobra.Command {
 	var world string
+	var overlay bool
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Build what a world needs, ahead of its first run",
@@ -20,7 +21,11 @@ builds it into the cache unless it is there: a first build takes 4 to 10 minutes
 ` + whereWorldsAre,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, err := c.findWorld(cmd.Context(), world)
+			find := executable.Finder.Find
+			if overlay {
+				find = executable.Finder.Overlay
+			}
+			path, err := c.find(cmd.Context(), world, find)
 			if err != nil {
 				return err
 			}
@@ -29,6 +34,7 @@ builds it into the cache unless it is there: a first build takes 4 to 10 minutes
 		},
 	}
 	worldFlag(cmd, &world)
+	cmd.Flags().BoolVar(&overlay, "overlay", false, "build nothing: print the file that a world is built with, for go test -overlay")
 	return cmd
 }
 
@@ -41,6 +47,10 @@ func worldFlag(cmd *cobra.Command, world *string) {
 
 // findWorld returns the path of the world's executable.
 func (c *cli) findWorld(ctx context.Context, world string) (string, error) {
+	return c.find(ctx, world, executable.Finder.Find)
+}
+
+func (c *cli) find(ctx context.Context, world string, find func(executable.Finder, context.Context, string) (string, error)) (string, error) {
 	if err := oneOf("world", world, executable.Worlds()); err != nil {
 		return "", err
 	}
@@ -48,7 +58,7 @@ func (c *cli) findWorld(ctx context.Context, world string) (string, error) {
 	if err != nil {
 		return "", &exitError{exitInconclusive, err}
 	}
-	path, err := finder.Find(ctx, world)
+	path, err := find(finder, ctx, world)
 	if err != nil {
 		return "", &exitError{exitInconclusive, err}
 	}

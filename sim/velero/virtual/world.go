@@ -6,12 +6,14 @@ import (
 	"math/rand"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
+	_ "unsafe" // for bubbleSeed
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
@@ -25,11 +27,18 @@ import (
 const Velero = "1.18.3"
 
 // World runs scenarios in virtual time, one at a time: Velero and its libraries draw from math/rand's one source, write
-// temporary files to the process' TMPDIR, and log to its stdout whatever they are told. A run takes all three over.
+// temporary files to the process' TMPDIR, and log to its stdout whatever they are told. A run takes all three over. It has
+// one processor, as the order of what goroutines do at the same time would not be the seed's.
 type World struct {
 	at    atomic.Int64 // of the running job
 	steps atomic.Int64
 }
+
+// bubbleSeed is where all that Go itself leaves to chance starts from, if the world is built with a seeded runtime
+// (sim/world/executable/seeded); else nothing reads it.
+//
+//go:linkname bubbleSeed runtime.bubbleSeed
+var bubbleSeed uint64
 
 // New returns the world. Logging of the Kubernetes libraries is turned off for the whole process.
 func New() *World {
@@ -45,7 +54,7 @@ func New() *World {
 
 // Info implements world.World.
 func (w *World) Info() world.Info {
-	info := world.Info{World: "virtual", Velero: Velero, Capabilities: []string{"backup", "restore", "kill"}}
+	info := world.Info{World: "virtual", Velero: Velero, Capabilities: []string{world.CanBackup, world.CanRestore, world.CanKill}}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		info.Build = b.GoVersion
 	}
@@ -59,6 +68,9 @@ func (w *World) Position() world.Position {
 
 // Run implements world.World.
 func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (end trace.End, err error) {
+	w.at.Store(0)
+	w.steps.Store(0)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	tmp, err := os.MkdirTemp("", "velosim-run-")
 	if err != nil {
 		return trace.End{}, fmt.Errorf("failed to make a folder for the run's temporary files: %w", err)
@@ -72,6 +84,7 @@ func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) e
 	defer null.Close()
 	defer setStdout(null)()
 
+	bubbleSeed = uint64(job.Seed)*2 + 1
 	// Velero's and client-go's jitter comes from math/rand's global source; go.mod sets randseednop=0.
 	rand.Seed(job.Seed) //lint:ignore SA1019 the only way to make code that uses the global source repeatable
 	defer func() {

@@ -19,7 +19,11 @@ const cold = 500
 
 // fromCheckout returns the cached executable of exactly the checkout's sources, which it builds if there is none.
 func (f Finder) fromCheckout(ctx context.Context, t target, root string) (string, error) {
-	key, err := f.key(ctx, t, root)
+	g, err := f.toolchain(ctx, t, filepath.Join(root, t.module))
+	if err != nil {
+		return "", err
+	}
+	key, err := g.key(t, root)
 	if err != nil {
 		return "", err
 	}
@@ -41,10 +45,10 @@ func (f Finder) fromCheckout(ctx context.Context, t target, root string) (string
 		return path, nil
 	}
 	for {
-		if err := f.build(ctx, t, root, key); err != nil {
+		if err := f.build(ctx, t, g, root, key); err != nil {
 			return "", err
 		}
-		after, err := f.key(ctx, t, root)
+		after, err := g.key(t, root)
 		if err != nil {
 			return "", err
 		}
@@ -76,11 +80,11 @@ func (f Finder) lock(ctx context.Context, t target) (unlock func(), err error) {
 }
 
 // build builds the executable from the sources of the key, and puts it into the cache once it is complete.
-func (f Finder) build(ctx context.Context, t target, root, key string) error {
+func (f Finder) build(ctx context.Context, t target, g toolchain, root, key string) error {
 	path, dir, pkg := f.entry(t, key), filepath.Join(root, t.module), "./"+t.dir
 	fmt.Fprintf(f.Log, "Building %s, once for these sources. Looking for what is to be downloaded and compiled.\n", t.name)
 	told := f.remind("still looking")
-	total, err := f.stale(ctx, dir, pkg)
+	total, err := f.stale(ctx, g, dir, pkg)
 	told()
 	if err != nil {
 		return fmt.Errorf("failed to list the packages of %s: %w", t.name, err)
@@ -94,7 +98,7 @@ func (f Finder) build(ctx context.Context, t target, root, key string) error {
 	partial := path + ".partial"
 	defer os.Remove(partial)
 	shown := newProgress(f, total)
-	err = f.Run(ctx, dir, io.Discard, shown, "go", "build", "-v", "-buildvcs=false", linked(key), "-o", partial, pkg)
+	err = f.Run(ctx, dir, io.Discard, shown, "go", "build", "-v", "-buildvcs=false", "-overlay="+g.overlay, linked(key), "-o", partial, pkg)
 	shown.stop()
 	switch {
 	case ctx.Err() != nil:
@@ -113,9 +117,9 @@ func (f Finder) build(ctx context.Context, t target, root, key string) error {
 func linked(key string) string { return "-ldflags=-X " + repository + "/sim/world.sources=" + key }
 
 // stale counts the packages that go build will compile, or link.
-func (f Finder) stale(ctx context.Context, dir, pkg string) (int, error) {
+func (f Finder) stale(ctx context.Context, g toolchain, dir, pkg string) (int, error) {
 	var out, stderr bytes.Buffer
-	err := f.Run(ctx, dir, &out, &stderr, "go", "list", "-buildvcs=false", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", pkg)
+	err := f.Run(ctx, dir, &out, &stderr, "go", "list", "-buildvcs=false", "-overlay="+g.overlay, "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", pkg)
 	if err != nil {
 		return 0, errors.Join(err, errors.New(strings.TrimSpace(stderr.String())))
 	}

@@ -10,11 +10,12 @@
 //  4. in the user's cache, the entry used last, whatever checkout it was built from; a line says which one.
 //
 // A cold build takes minutes, so it shows its progress; one that is interrupted goes on where it stopped, as Go caches
-// what it has compiled. The executable tells the key of its sources as its build. Several processes may call Find at once: one builds, the others wait for it.
+// what it has compiled. The executable tells the key of its sources as its build, and is built with a Go runtime whose chance follows a seed
+// (package seeded). Several processes may call Find at once: one builds, the others wait for it.
 //
 //	finder, err := executable.FromEnvironment(os.Stderr, true)
 //	if err != nil { … }
 //	path, err := finder.Find(ctx, "virtual")
 //
-// It imports nothing else of ours.
+// It imports its own package seeded, and nothing else of ours.
 package executable

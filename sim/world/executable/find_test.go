@@ -129,7 +129,7 @@ func TestAnInterruptedBuildLeavesNothing(t *testing.T) {
 	if _, err := f.Find(ctx, "virtual"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(f.Cache, "*", "*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(f.Cache, "velosim-*", "*")); len(left) > 0 {
 		t.Errorf("left in the cache: %v", left)
 	}
 	f.Run = run

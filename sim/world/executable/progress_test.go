@@ -60,7 +60,7 @@ func TestALongSearchForPackagesIsSeenToGoOn(t *testing.T) {
 			}
 			return fmt.Errorf("no %s", args[0])
 		})
-		f.build(t.Context(), target{name: "velosim-virtual"}, root, "key") //nolint:errcheck // it cannot succeed
+		f.build(t.Context(), target{name: "velosim-virtual"}, toolchain{}, root, "key") //nolint:errcheck // it cannot succeed
 		if !strings.HasSuffix(log.String(), "\nstill looking, 10s\nstill looking, 20s\n") {
 			t.Errorf("log:\n%s", log)
 		}

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/velosim/velosim/sim/world/executable/seeded"
 )
 
 // repository is the path of the root module.
@@ -74,19 +76,47 @@ func parseModule(b []byte) module {
 	return m
 }
 
+// toolchain is the Go that builds a world.
+type toolchain struct {
+	env     []byte // what of its environment decides what it makes
+	overlay string // for go build -overlay; empty: none
+}
+
+// toolchain asks for the Go that builds what is in dir.
+func (f Finder) toolchain(ctx context.Context, t target, dir string) (toolchain, error) {
+	var out, stderr bytes.Buffer
+	if err := f.Run(ctx, dir, &out, &stderr, "go", "env",
+		"GOROOT", "GOVERSION", "GOOS", "GOARCH", "GOFLAGS", "GOEXPERIMENT", "CGO_ENABLED"); err != nil {
+		return toolchain{}, fmt.Errorf("in a checkout, %s is built by the go command, which fails; is Go installed, and in PATH? %w\n%s",
+			t.name, err, stderr.Bytes())
+	}
+	goroot, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
+	overlay, err := seeded.Overlay(strings.TrimSpace(string(goroot)), f.Cache)
+	if errors.Is(err, seeded.ErrUnknown) {
+		fmt.Fprintf(f.Log, "Seeds will not decide the order of Go's maps: %v. Go 1.26 would do.\n", err)
+		err = nil
+	}
+	return toolchain{out.Bytes(), overlay}, err
+}
+
+// Overlay returns the file that a world is built with, for go build -overlay; empty if there is none for this Go.
+func (f Finder) Overlay(ctx context.Context, world string) (string, error) {
+	t, err := targetOf(world)
+	if err != nil {
+		return "", err
+	}
+	g, err := f.toolchain(ctx, t, f.Dir)
+	return g.overlay, err
+}
+
 // key identifies what a build of t in the checkout at root makes: it changes with Go, the platform, the flags, the modules'
 // versions, and each source file of the checkout that goes into the executable. Those are found by their imports: asking
 // the go command would take longer than a scenario does.
-func (f Finder) key(ctx context.Context, t target, root string) (string, error) {
+func (g toolchain) key(t target, root string) (string, error) {
 	nested := filepath.Join(root, t.module)
-	var out, stderr bytes.Buffer
-	if err := f.Run(ctx, nested, &out, &stderr, "go", "env",
-		"GOVERSION", "GOOS", "GOARCH", "GOFLAGS", "GOEXPERIMENT", "CGO_ENABLED"); err != nil {
-		return "", fmt.Errorf("in a checkout, %s is built by the go command, which fails; is Go installed, and in PATH? %w\n%s",
-			t.name, err, stderr.Bytes())
-	}
 	s := sources{hash: sha256.New(), root: root, modules: map[string]string{}, seen: map[string]bool{}}
-	s.hash.Write(out.Bytes())
+	s.hash.Write(g.env)
+	fmt.Fprintln(s.hash, g.overlay)
 	m, err := s.module(nested)
 	if err != nil {
 		return "", err

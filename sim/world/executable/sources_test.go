@@ -32,7 +32,11 @@ func TestKeyFollowsWhatIsBuilt(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				key, err := f.key(t.Context(), target, root)
+				g, err := f.toolchain(t.Context(), target, root)
+				if err != nil {
+					t.Fatal(err)
+				}
+				key, err := g.key(target, root)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -60,7 +64,11 @@ func BenchmarkKey(b *testing.B) {
 	f, _ := finder(b, root, run)
 	v, _ := targetOf("virtual")
 	for b.Loop() {
-		if _, err := f.key(b.Context(), v, root); err != nil {
+		g, err := f.toolchain(b.Context(), v, root)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := g.key(v, root); err != nil {
 			b.Fatal(err)
 		}
 	}
