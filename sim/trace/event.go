@@ -161,7 +161,7 @@ type Reconcile struct {
 
 // Rest is the state of an object when the run has ended, as one of its two copies has it.
 type Rest struct {
-	// Copy is "api" (the custom resource) or "store" (velero-backup.json).
+	// Copy is "api" (the custom resource) or "store" (velero-backup.json; a restore has its operations there, and no more).
 	Copy  string `json:"copy"`
 	Phase string `json:"phase"`
 	// Errors and Warnings of the status.

@@ -100,6 +100,9 @@ func (s Store) what() string {
 }
 
 func (r Rest) what() string {
+	if r.Copy == "store" && r.Phase == "" { // of a restore
+		return fmt.Sprintf("at rest (store): %s", count(len(r.Operations), "item operation"))
+	}
 	s := fmt.Sprintf("at rest (%s): %s, %s, %s", r.Copy, orNone(r.Phase), count(r.Errors, "error"), count(r.Warnings, "warning"))
 	if r.Attempted > 0 {
 		s += fmt.Sprintf(", item operations: %d of %d completed, %d failed", r.Completed, r.Attempted, r.Failed)

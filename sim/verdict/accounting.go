@@ -55,9 +55,9 @@ func (r *run) atRest(o *object) (counted, bare phase.View, ok bool) {
 	return counted, bare, err == nil
 }
 
-// storedCounts counts the item operations in the object store. Restores are judged only where the trace has them.
+// storedCounts counts the item operations in the object store.
 func storedCounts(o *object) (n scenario.Operations, ok bool) {
-	if o.store == nil || o.kind == phase.Restore && len(o.store.Operations) == 0 {
+	if o.store == nil {
 		return n, false
 	}
 	for _, op := range o.store.Operations {

@@ -12,7 +12,7 @@
 //
 // The package knows nothing of Velero or Kubernetes and imports nothing of ours:
 //
-//	s := sched.New(seed)
+//	s := sched.New(seed, new(atomic.Int64))
 //	p := s.Process()
 //	go func() { if p.Step("a", "put") { store.Put("a") } }()
 //	go func() { if p.Step("b", "put") { store.Put("b") } }()

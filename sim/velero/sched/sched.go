@@ -23,7 +23,7 @@ type Scheduler struct {
 	rng    *rand.Rand
 	policy *policy
 	arrive chan struct{} // a step was parked
-	steps  atomic.Int64
+	steps  *atomic.Int64
 
 	mu       sync.Mutex
 	parked   []*step
@@ -43,14 +43,12 @@ type step struct {
 	notBefore time.Time // latency that the policy gave it
 }
 
-// New returns a scheduler whose choices the seed decides, with the policy that the seed stands for (see policy.go).
-func New(seed int64) *Scheduler {
+// New returns a scheduler whose choices the seed decides, with the policy that the seed stands for (see policy.go). It counts
+// in steps what it lets go or, draining, refuses.
+func New(seed int64, steps *atomic.Int64) *Scheduler {
 	rng := rand.New(rand.NewSource(seed))
-	return &Scheduler{rng: rng, policy: newPolicy(seed, rng), arrive: make(chan struct{}, 1), stacks: map[stack]uint32{}}
+	return &Scheduler{rng: rng, policy: newPolicy(seed, rng), arrive: make(chan struct{}, 1), steps: steps, stacks: map[stack]uint32{}}
 }
-
-// Steps is how many steps were let go so far. Safe from any goroutine, inside the bubble or not.
-func (s *Scheduler) Steps() int64 { return s.steps.Load() }
 
 // Run lets parked goroutines act, one at a time, until done reports true (Run then returns true), the virtual clock
 // reaches the deadline, or ctx ends. Done is asked whenever the whole bubble is blocked. Errors: ErrTie, ctx.Err().
@@ -195,6 +193,7 @@ func (p *Process) Step(actor, what string) bool {
 	s.mu.Lock()
 	if !s.draining.IsZero() {
 		s.drained++
+		s.steps.Add(1)
 		tired := time.Since(s.draining) > patience || s.drained > patienceSteps
 		s.mu.Unlock()
 		if tired {

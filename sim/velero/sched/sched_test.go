@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,7 @@ import (
 func walkers(t *testing.T, seed int64) []string {
 	var order []string
 	synctest.Test(t, func(t *testing.T) {
-		s := sched.New(seed)
+		s := sched.New(seed, new(atomic.Int64))
 		p := s.Process()
 		var wg sync.WaitGroup
 		for _, who := range []string{"a", "b", "c"} {
@@ -68,7 +69,7 @@ func TestEveryOrderIsReachable(t *testing.T) {
 
 func TestVirtualTimePassesWhenNothingIsParked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, began := sched.New(1), time.Now()
+		s, began := sched.New(1, new(atomic.Int64)), time.Now()
 		p := s.Process()
 		acted := false
 		go func() {
@@ -88,7 +89,7 @@ func TestVirtualTimePassesWhenNothingIsParked(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		done, err := sched.New(1).Run(t.Context(), func() bool { return false }, began.Add(time.Minute))
+		done, err := sched.New(1, new(atomic.Int64)).Run(t.Context(), func() bool { return false }, began.Add(time.Minute))
 		if done || err != nil || time.Since(began) != time.Minute {
 			t.Errorf("Run = %v, %v after %v", done, err, time.Since(began))
 		}
@@ -97,7 +98,7 @@ func TestDeadline(t *testing.T) {
 
 func TestTieFailsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := sched.New(1)
+		s := sched.New(1, new(atomic.Int64))
 		p := s.Process()
 		for range 2 {
 			go p.Step("a", "act")
@@ -113,7 +114,7 @@ func TestCancelledContextEndsRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context()) // outside the bubble, as in a world
 	cancel()
 	synctest.Test(t, func(t *testing.T) {
-		if _, err := sched.New(1).Run(ctx, func() bool { return false }, time.Now().Add(time.Hour)); !errors.Is(err, context.Canceled) {
+		if _, err := sched.New(1, new(atomic.Int64)).Run(ctx, func() bool { return false }, time.Now().Add(time.Hour)); !errors.Is(err, context.Canceled) {
 			t.Errorf("Run = %v, want context.Canceled", err)
 		}
 	})
@@ -121,7 +122,7 @@ func TestCancelledContextEndsRun(t *testing.T) {
 
 func TestKilledProcessDoesNothingMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := sched.New(1)
+		s := sched.New(1, new(atomic.Int64))
 		dead, alive := s.Process(), s.Process()
 		var did []string
 		deferred := 0
@@ -158,7 +159,7 @@ func TestKilledProcessDoesNothingMore(t *testing.T) {
 
 func TestDrainEndsEndlessRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := sched.New(1)
+		s := sched.New(1, new(atomic.Int64))
 		p := s.Process()
 		tries, ended := 0, false
 		go func() {
@@ -181,7 +182,7 @@ func TestDrainEndsEndlessRetries(t *testing.T) {
 func BenchmarkStep(b *testing.B) {
 	// The benchmark's clock must run outside the bubble. synctest.Test wants a T; nothing is reported to it.
 	synctest.Test(new(testing.T), func(*testing.T) {
-		s := sched.New(1)
+		s := sched.New(1, new(atomic.Int64))
 		p := s.Process()
 		for _, who := range []string{"a", "b", "c", "d"} {
 			go func() {

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/sirupsen/logrus"
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	bia "github.com/vmware-tanzu/velero/pkg/backup/actions"
@@ -28,10 +31,11 @@ type InternalAction struct {
 	new  common.HandlerInitializer
 }
 
-// InternalActions are Velero's own backup item, restore item and item block actions, in the order in which the server
-// registers them. F makes the clients that they use.
+// InternalActions are Velero's own backup item, restore item and item block actions, in the order in which it calls them:
+// of each kind those of version 1 first, then by name (pkg/plugin/framework/common/server_mux.go,
+// pkg/plugin/clientmgmt/process/registry.go). F makes the clients that they use.
 func InternalActions(f veleroclient.Factory) []InternalAction {
-	return []InternalAction{
+	actions := []InternalAction{
 		{"velero.io/pv", common.PluginKindBackupItemAction, plain(bia.NewPVCAction)},
 		{"velero.io/pod", common.PluginKindBackupItemAction, plain(bia.NewPodAction)},
 		{"velero.io/service-account", common.PluginKindBackupItemAction, serviceAccount(f, bia.NewServiceAccountAction)},
@@ -65,6 +69,10 @@ func InternalActions(f veleroclient.Factory) []InternalAction {
 		{"velero.io/pod", common.PluginKindItemBlockAction, plain(iba.NewPodAction)},
 		{"velero.io/service-account", common.PluginKindItemBlockAction, serviceAccount(f, iba.NewServiceAccountAction)},
 	}
+	slices.SortFunc(actions, func(a, b InternalAction) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) // BackupItemAction, BackupItemActionV2, …
+	})
+	return actions
 }
 
 // BackupItemAction makes the action, adapted to version 2 as Velero does (pkg/plugin/clientmgmt/backupitemaction/v2).

@@ -5,7 +5,8 @@
 //
 // It imports Velero, and nothing of ours but the shim:
 //
-//	srv, err := server.New(ctx, server.Config{Defaults: config.GetDefaultConfig(), …})
-//	server.MarkInProgress(ctx, client, namespace, log) // what the real server does before its controllers run
+//	srv := &server.Server{Namespace: "velero", Flags: config.GetDefaultConfig(), Views: views, …}
+//	err := srv.MarkInProgress(ctx, client) // what the real server does before its controllers run
+//	err = srv.SetupControllers(ctx)
 //	err = mgr.Start(ctx)
 package server

@@ -4,13 +4,23 @@
 // A run is one testing/synctest bubble. In it an in-memory API server (package apiserver) and an object store outlive the
 // incarnations of the Velero server (package server), each of which is a controller-runtime manager with real caches,
 // watches, work queues and rate limits. Requests to the API server, reads from the cache, deliveries of events, accesses
-// to the object store and calls of plugins are steps of the scheduler (package sched). The plugins are scripted
-// (package fakeplugins), and live in the same process; everything else about them is as in Velero.
+// to the object store and calls of plugins are steps of the scheduler (package sched): the seed decides which comes
+// next. Between two steps goroutines run on one processor, and what Go itself leaves to chance, such as the order of maps,
+// follows the seed too (sim/world/executable/seeded). The plugins are scripted (package fakeplugins), and live in the same
+// process.
 //
-// What differs from the real server, and why it may: the resync period of the informers is fixed at 10 h (controller-runtime
-// adds a jitter of a tenth); watches do not time out; discovery is refreshed at the start only; hooks in pods have
-// no command executor; of the server's controllers, those for deletion, garbage collection, sync, schedules, downloads,
-// repositories and status requests do not run.
+// What differs from the real server:
+//
+//   - Plugins: no process of their own, no gRPC and so no copy of what is passed nor its limit of 4 MiB. A panic becomes an
+//     error as it does there, and a plugin dies with the server that has started it.
+//   - API server: no latency but the scheduler's, no throttling of clients, and watches do not time out. The resync period
+//     of the informers is fixed at 10 h (controller-runtime adds a jitter of a tenth), and a manager waits for its caches for
+//     as long as it takes (2 min).
+//   - Start-up: only what touches backups and restores is done: what was in progress is marked failed, and the default
+//     location set. Discovery is not refreshed later. Credentials are not looked for.
+//   - Of the server's controllers, those for deletion, garbage collection, sync, schedules, downloads, repositories, data
+//     movement and status requests do not run. Hooks in pods have no command executor.
+//   - A killed server is a frozen one: what it has in memory stays, but it takes no step any more.
 //
 // The package imports the root module's scenario, trace, world and fakeplugins. Its smallest use:
 //

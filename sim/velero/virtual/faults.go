@@ -49,7 +49,8 @@ func (f *faults) pass(x scenario.Fault) {
 func (f *faults) strike(x scenario.Fault) {
 	k := x.Do.Kill
 	if f.run.current().proc.Dead() {
-		return // there is no server to kill: the fault has not struck
+		f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, Missed: "the server was down"}})
+		return
 	}
 	f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{
 		ID: x.ID, What: fmt.Sprintf("the server is killed, and restarted after %s", k.RestartAfter),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/vmware-tanzu/velero/pkg/cmd/server/config"
 	"github.com/vmware-tanzu/velero/pkg/discovery"
@@ -29,7 +30,12 @@ type incarnation struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	mgr    ctrl.Manager
-	ended  chan error // the manager's Start has returned, or there never was one
+	ended  chan struct{} // main has returned
+	err    error         // that it returned
+
+	// running is the context of its plugins' processes, which die with it.
+	running context.Context
+	die     context.CancelFunc
 	// plugins are the running processes of scripted plugins, by name.
 	plugins map[string]int
 }
@@ -39,13 +45,14 @@ func (r *run) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	inc := &incarnation{
 		n: len(r.incarnations) + 1, run: r, proc: r.sched.Process(), ctx: ctx, cancel: cancel,
-		ended: make(chan error, 1), plugins: map[string]int{},
+		ended: make(chan struct{}), plugins: map[string]int{},
 	}
+	inc.running, inc.die = context.WithCancel(context.Background())
 	r.incarnations = append(r.incarnations, inc)
 	inc.record("", trace.Body{Process: &trace.Process{Name: "server", State: "started"}})
 	go func() {
 		defer close(inc.ended)
-		inc.ended <- inc.main()
+		inc.err = inc.main()
 	}()
 }
 
@@ -59,7 +66,12 @@ func (inc *incarnation) main() error {
 		NewCache:               newCache,
 		Metrics:                metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress: "0",
-		Controller:             ctrlconfig.Controller{SkipNameValidation: new(true)}, // names are checked per process
+		Controller: ctrlconfig.Controller{
+			SkipNameValidation: new(true), // names are checked per process
+			// A dead server must not notice that its caches never synced: it would end its context, and what retries without end
+			// (Velero's finalizer) would never again come to a step.
+			CacheSyncTimeout: 100 * 365 * 24 * time.Hour,
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("failed to make the controller manager: %w", err)
@@ -87,9 +99,11 @@ func (inc *incarnation) main() error {
 }
 
 // kill freezes the incarnation: nothing that it does can land any more. Its context does not end, as a dead process has
-// no time to notice anything, and Velero waits for ever for workers that did (pkg/backup/item_block_worker_pool.go).
+// no time to notice anything, and Velero waits for ever for workers that did (pkg/backup/item_block_worker_pool.go). Its
+// plugins' processes end, and who has called one does not see that it has.
 func (inc *incarnation) kill() {
 	inc.proc.Kill()
+	inc.die()
 	for _, name := range sortedKeys(inc.plugins) {
 		for range inc.plugins[name] {
 			inc.run.rec.add(inc.n, "", trace.Body{Process: &trace.Process{Name: name, State: "killed"}})
@@ -112,7 +126,14 @@ func (inc *incarnation) elected() bool {
 }
 
 // over reports whether main has returned.
-func (inc *incarnation) over() bool { return len(inc.ended) > 0 }
+func (inc *incarnation) over() bool {
+	select {
+	case <-inc.ended:
+		return true
+	default:
+		return false
+	}
+}
 
 // errGone is what everything that a server still tries comes to when the run is over.
 var errGone = errors.New("the run is over")
@@ -132,8 +153,11 @@ func (inc *incarnation) fence() {
 	}
 }
 
-// record records what the incarnation did.
+// record records what the incarnation did; nothing once the run is over, when what goes on has no order.
 func (inc *incarnation) record(object string, b trace.Body) {
+	if inc.run.rec.over() {
+		return
+	}
 	if p := b.Process; p != nil && p.Name != "server" {
 		if p.State == "started" {
 			inc.plugins[p.Name]++

@@ -102,7 +102,7 @@ func (s *objectStore) ListObjects(bucket, prefix string) (keys []string, err err
 			}
 		}
 		slices.Sort(keys)
-		return len(keys), nil
+		return 0, nil
 	})
 	return keys, err
 }
@@ -117,7 +117,7 @@ func (s *objectStore) ListCommonPrefixes(bucket, prefix, delimiter string) (pref
 		}
 		slices.Sort(prefixes)
 		prefixes = slices.Compact(prefixes)
-		return len(prefixes), nil
+		return 0, nil
 	})
 	return prefixes, err
 }

@@ -8,14 +8,12 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
-	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"github.com/vmware-tanzu/velero/pkg/plugin/clientmgmt"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework/common"
 	"github.com/vmware-tanzu/velero/pkg/plugin/velero"
 	biav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/backupitemaction/v2"
 	ibav1 "github.com/vmware-tanzu/velero/pkg/plugin/velero/itemblockaction/v1"
 	riav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/restoreitemaction/v2"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/velosim/velosim/fakeplugins"
 	"github.com/velosim/velosim/sim/scenario"
@@ -33,7 +31,7 @@ type pluginManager struct {
 	store      *objectStore
 	ctx        context.Context // of the plugins' processes
 	stop       context.CancelFunc
-	processes  map[string]*fakeplugins.Process // by action/name
+	processes  map[string]*fakeplugins.Process // by name: no controller calls two kinds of actions
 }
 
 func (inc *incarnation) pluginManager(controller string) func(logrus.FieldLogger) clientmgmt.Manager {
@@ -42,7 +40,7 @@ func (inc *incarnation) pluginManager(controller string) func(logrus.FieldLogger
 			inc: inc, controller: controller, log: log, store: &objectStore{inc: inc, controller: controller},
 			processes: map[string]*fakeplugins.Process{},
 		}
-		m.ctx, m.stop = context.WithCancel(inc.run.plugins)
+		m.ctx, m.stop = context.WithCancel(inc.running)
 		return m
 	}
 }
@@ -112,7 +110,10 @@ func (m *pluginManager) scripted(action scenario.Action) []scenario.Plugin {
 func (m *pluginManager) GetBackupItemActionsV2() ([]biav2.BackupItemAction, error) {
 	actions, err := internal(m, server.InternalAction.BackupItemAction, common.PluginKindBackupItemAction, common.PluginKindBackupItemActionV2)
 	for _, p := range m.scripted(scenario.BackupItemAction) {
-		actions = append(actions, recovering{m.process(p).BackupItemAction()})
+		actions = append(actions, m.process(p).BackupItemAction())
+	}
+	for i, a := range actions {
+		actions[i] = backupItemAction{a, m.inc}
 	}
 	return actions, err
 }
@@ -120,7 +121,7 @@ func (m *pluginManager) GetBackupItemActionsV2() ([]biav2.BackupItemAction, erro
 func (m *pluginManager) GetBackupItemActionV2(name string) (biav2.BackupItemAction, error) {
 	for _, p := range m.scripted(scenario.BackupItemAction) {
 		if p.Name == name {
-			return recovering{m.process(p).BackupItemAction()}, nil
+			return backupItemAction{m.process(p).BackupItemAction(), m.inc}, nil
 		}
 	}
 	return nil, fmt.Errorf("unable to get valid BackupItemActionV2 for %q", name)
@@ -129,7 +130,10 @@ func (m *pluginManager) GetBackupItemActionV2(name string) (biav2.BackupItemActi
 func (m *pluginManager) GetRestoreItemActionsV2() ([]riav2.RestoreItemAction, error) {
 	actions, err := internal(m, server.InternalAction.RestoreItemAction, common.PluginKindRestoreItemAction, common.PluginKindRestoreItemActionV2)
 	for _, p := range m.scripted(scenario.RestoreItemAction) {
-		actions = append(actions, recoveringRestore{m.process(p).RestoreItemAction()})
+		actions = append(actions, m.process(p).RestoreItemAction())
+	}
+	for i, a := range actions {
+		actions[i] = restoreItemAction{a, m.inc}
 	}
 	return actions, err
 }
@@ -137,14 +141,18 @@ func (m *pluginManager) GetRestoreItemActionsV2() ([]riav2.RestoreItemAction, er
 func (m *pluginManager) GetRestoreItemActionV2(name string) (riav2.RestoreItemAction, error) {
 	for _, p := range m.scripted(scenario.RestoreItemAction) {
 		if p.Name == name {
-			return recoveringRestore{m.process(p).RestoreItemAction()}, nil
+			return restoreItemAction{m.process(p).RestoreItemAction(), m.inc}, nil
 		}
 	}
 	return nil, fmt.Errorf("unable to get valid RestoreItemActionV2 for %q", name)
 }
 
 func (m *pluginManager) GetItemBlockActions() ([]ibav1.ItemBlockAction, error) {
-	return internal(m, server.InternalAction.ItemBlockAction, common.PluginKindItemBlockAction)
+	actions, err := internal(m, server.InternalAction.ItemBlockAction, common.PluginKindItemBlockAction)
+	for i, a := range actions {
+		actions[i] = itemBlockAction{a, m.inc}
+	}
+	return actions, err
 }
 
 // internal makes Velero's own actions of the kinds.
@@ -161,46 +169,4 @@ func internal[T any](m *pluginManager, construct func(server.InternalAction, log
 		actions = append(actions, t)
 	}
 	return actions, nil
-}
-
-// recovering makes an error of a panic, as the process' side of Velero's plugin framework does
-// (pkg/plugin/framework/common/handle_panic.go), and the client's side unwraps it.
-type recovering struct{ biav2.BackupItemAction }
-
-func (r recovering) Execute(item runtime.Unstructured, b *velerov1.Backup) (u runtime.Unstructured, additional []velero.ResourceIdentifier, operation string, update []velero.ResourceIdentifier, err error) {
-	defer recovered(&err)
-	return r.BackupItemAction.Execute(item, b)
-}
-
-func (r recovering) Progress(operation string, b *velerov1.Backup) (p velero.OperationProgress, err error) {
-	defer recovered(&err)
-	return r.BackupItemAction.Progress(operation, b)
-}
-
-func (r recovering) Cancel(operation string, b *velerov1.Backup) (err error) {
-	defer recovered(&err)
-	return r.BackupItemAction.Cancel(operation, b)
-}
-
-type recoveringRestore struct{ riav2.RestoreItemAction }
-
-func (r recoveringRestore) Execute(in *velero.RestoreItemActionExecuteInput) (out *velero.RestoreItemActionExecuteOutput, err error) {
-	defer recovered(&err)
-	return r.RestoreItemAction.Execute(in)
-}
-
-func (r recoveringRestore) Progress(operation string, b *velerov1.Restore) (p velero.OperationProgress, err error) {
-	defer recovered(&err)
-	return r.RestoreItemAction.Progress(operation, b)
-}
-
-func (r recoveringRestore) Cancel(operation string, b *velerov1.Restore) (err error) {
-	defer recovered(&err)
-	return r.RestoreItemAction.Cancel(operation, b)
-}
-
-func recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = common.FromGRPCError(common.HandlePanic(p))
-	}
 }

@@ -50,6 +50,13 @@ func (r *recorder) close() error {
 	return r.err
 }
 
+// over reports whether it is closed.
+func (r *recorder) over() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closed
+}
+
 // failed returns the sink's error so far.
 func (r *recorder) failed() error {
 	r.mu.Lock()

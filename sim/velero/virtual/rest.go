@@ -8,6 +8,7 @@ import (
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"github.com/vmware-tanzu/velero/pkg/itemoperation"
+	"github.com/vmware-tanzu/velero/pkg/plugin/velero"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -30,6 +31,9 @@ func (r *run) rest() {
 		var x velerov1.Restore
 		if err := fromUnstructured(o, &x); err == nil {
 			r.rec.add(0, "restore/"+o.GetName(), trace.Body{Rest: new(restOfRestore(x))})
+		}
+		if stored, ok := r.storedRestore(o.GetName()); ok {
+			r.rec.add(0, "restore/"+o.GetName(), trace.Body{Rest: &stored})
 		}
 	}
 }
@@ -63,17 +67,33 @@ func (r *run) storedBackup(name string) (trace.Rest, bool) {
 		return trace.Rest{}, false
 	}
 	rest := restOfBackup(b, "store")
-	var operations []*itemoperation.BackupOperation
-	if data, ok := r.objects[folder+"/"+name+"-itemoperations.json.gz"]; ok && unzip(data, &operations) == nil {
-		for _, o := range operations {
-			id := o.Spec.ResourceIdentifier
-			rest.Operations = append(rest.Operations, trace.Operation{
-				ID: o.Spec.OperationID, Plugin: o.Spec.BackupItemAction, Item: path.Join(id.GroupResource.String(), id.Namespace, id.Name),
-				Phase: string(o.Status.Phase), Error: o.Status.Error,
-			})
-		}
+	operations, _ := stored[itemoperation.BackupOperation](r, folder+"/"+name+"-itemoperations.json.gz")
+	for _, o := range operations {
+		rest.Operations = append(rest.Operations, operation(o.Spec.OperationID, o.Spec.BackupItemAction, o.Spec.ResourceIdentifier, o.Status))
 	}
 	return rest, true
+}
+
+// storedRestore is the restore's operations: the object store has no more of it.
+func (r *run) storedRestore(name string) (trace.Rest, bool) {
+	rest := trace.Rest{Copy: "store"}
+	operations, ok := stored[itemoperation.RestoreOperation](r, path.Join(bucket, "restores", name, "restore-"+name+"-itemoperations.json.gz"))
+	for _, o := range operations {
+		rest.Operations = append(rest.Operations, operation(o.Spec.OperationID, o.Spec.RestoreItemAction, o.Spec.ResourceIdentifier, o.Status))
+	}
+	return rest, ok
+}
+
+func operation(id, plugin string, item velero.ResourceIdentifier, status itemoperation.OperationStatus) trace.Operation {
+	return trace.Operation{
+		ID: id, Plugin: plugin, Item: path.Join(item.GroupResource.String(), item.Namespace, item.Name), Phase: string(status.Phase), Error: status.Error,
+	}
+}
+
+// stored are the operations in an object, if there is one that can be read.
+func stored[T any](r *run, key string) (operations []*T, ok bool) {
+	data, ok := r.objects[key]
+	return operations, ok && unzip(data, &operations) == nil
 }
 
 // unzip decodes compressed JSON.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -48,8 +49,6 @@ type run struct {
 	mapper     meta.RESTMapper
 	objects    objects
 	operations *fakeplugins.Operations
-	plugins    context.Context // of every plugin process
-	endPlugins context.CancelFunc
 
 	incarnations []*incarnation
 	writer       writer            // who makes the write that is being applied
@@ -66,18 +65,18 @@ type writer struct {
 
 // timer is something that the world does at a time.
 type timer struct {
-	at time.Time
-	do func()
+	at      time.Time
+	do      func()
+	restart bool // of the server: ahead of what strikes it at the same instant
 }
 
 func newRun(w *World, job world.Job, sink func(trace.Event) error) (*run, error) {
 	r := &run{
-		world: w, job: job, sched: sched.New(job.Seed), log: logrus.New(), objects: objects{}, phases: map[string]string{},
+		world: w, job: job, sched: sched.New(job.Seed, &w.steps), log: logrus.New(), objects: objects{}, phases: map[string]string{},
 		rec: &recorder{start: time.Now(), sink: sink},
 	}
 	r.log.Out, r.log.Level = io.Discard, logrus.PanicLevel
 	r.operations = fakeplugins.NewOperations(r.rec.start)
-	r.plugins, r.endPlugins = context.WithCancel(context.Background())
 	r.faults = newFaults(r)
 	if err := r.newCluster(); err != nil {
 		return nil, err
@@ -114,10 +113,11 @@ func (r *run) play(ctx context.Context) (trace.End, error) {
 	if err := r.createBackup(); err != nil {
 		return trace.End{}, err
 	}
-	if end, ok := r.advance(ctx, r.final("backup/"+s.Backup.Name), r.bound()); !ok {
+	backup := "backup/" + s.Backup.Name
+	if end, ok := r.advance(ctx, r.final(backup), r.bound()); !ok {
 		return end, nil
 	}
-	if s.Restore != nil {
+	if p := r.phases[backup]; s.Restore != nil && (p == string(velerov1.BackupPhaseCompleted) || p == string(velerov1.BackupPhasePartiallyFailed)) {
 		if err := r.createRestore(); err != nil {
 			return trace.End{}, err
 		}
@@ -125,10 +125,23 @@ func (r *run) play(ctx context.Context) (trace.End, error) {
 			return end, nil
 		}
 	}
-	if end, ok := r.wait(ctx, settling); !ok {
-		return end, nil
+	return r.settle(ctx), nil
+}
+
+// settle lets the run go on until nothing is left to happen to the server, and a while longer.
+func (r *run) settle(ctx context.Context) trace.End {
+	quiet := func() bool { return len(r.timers) == 0 && !r.current().proc.Dead() }
+	for {
+		if end, ok := r.advance(ctx, quiet, r.bound()); !ok {
+			return end
+		}
+		if end, ok := r.wait(ctx, settling); !ok {
+			return end
+		}
+		if quiet() {
+			return trace.End{Reason: trace.Settled}
+		}
 	}
-	return trace.End{Reason: trace.Settled}, nil
 }
 
 // wait lets the server act for a while; not ok: the run has to end.
@@ -162,7 +175,6 @@ func (r *run) advance(ctx context.Context, done func() bool, deadline time.Time)
 		timers := len(r.timers)
 		stop := func() bool {
 			r.world.at.Store(int64(r.rec.now()))
-			r.world.steps.Store(r.sched.Steps())
 			return done() || len(r.timers) != timers || r.rec.failed() != nil || r.exited() != nil
 		}
 		_, err := r.sched.Run(ctx, stop, next)
@@ -185,7 +197,7 @@ func (r *run) advance(ctx context.Context, done func() bool, deadline time.Time)
 
 // after makes the world do something later.
 func (r *run) after(d time.Duration, do func()) {
-	r.timers = append(r.timers, timer{time.Now().Add(d), do})
+	r.timers = append(r.timers, timer{at: time.Now().Add(d), do: do})
 }
 
 func (r *run) fireTimers() {
@@ -197,8 +209,12 @@ func (r *run) fireTimers() {
 		due = append(due, t)
 		return true
 	})
-	for _, t := range due {
-		t.do()
+	for _, restart := range []bool{true, false} {
+		for _, t := range due {
+			if t.restart == restart {
+				t.do()
+			}
+		}
 	}
 }
 
@@ -211,12 +227,10 @@ func (r *run) exited() error {
 	if !inc.over() || inc.proc.Dead() {
 		return nil
 	}
-	err := <-inc.ended
-	if err == nil {
-		err = errors.New("no error")
+	if inc.err == nil {
+		return errors.New("no error")
 	}
-	inc.ended <- err
-	return err
+	return inc.err
 }
 
 // stop ends the server as SIGTERM does, so that what it leaves behind shows.
@@ -225,6 +239,8 @@ func (r *run) stop(ctx context.Context) {
 	if inc.proc.Dead() {
 		return
 	}
+	// A manager that is told to stop before it has started its controllers would spin, and time stand still.
+	_, _ = r.sched.Run(ctx, func() bool { return inc.elected() || inc.over() }, time.Now().Add(time.Minute))
 	inc.cancel()
 	if over, _ := r.sched.Run(ctx, inc.over, time.Now().Add(time.Minute)); over {
 		inc.record("", trace.Body{Process: &trace.Process{Name: "server", State: "stopped"}})
@@ -241,7 +257,9 @@ func (r *run) drain() {
 		}
 	}
 	r.sched.Drain()
-	r.endPlugins()
+	for _, inc := range r.incarnations {
+		inc.die()
+	}
 	// Reconciles come to their end before their workers are told to. Retries do not end by themselves, but at their next try:
 	// Velero's longest back-off grows fivefold (pkg/client/retry.go), so that it comes within minutes. With their context
 	// ended they would no longer try anything.
@@ -284,5 +302,5 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // kill ends the current incarnation and starts the next one later.
 func (r *run) kill(k *scenario.Kill) {
 	r.current().kill()
-	r.after(k.RestartAfter.Duration, r.start)
+	r.timers = append(r.timers, timer{at: time.Now().Add(k.RestartAfter.Duration), do: r.start, restart: true})
 }

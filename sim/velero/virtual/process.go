@@ -1,0 +1,78 @@
+package virtual
+
+import (
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+	"github.com/vmware-tanzu/velero/pkg/plugin/framework/common"
+	"github.com/vmware-tanzu/velero/pkg/plugin/velero"
+	biav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/backupitemaction/v2"
+	ibav1 "github.com/vmware-tanzu/velero/pkg/plugin/velero/itemblockaction/v1"
+	riav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/restoreitemaction/v2"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// The actions below are called as if over the border of a process. A panic becomes an error, as on the plugin's side of
+// Velero's framework (pkg/plugin/framework/common/handle_panic.go), which the client's side unwraps; and the reply comes
+// to nobody if the server, and with it the plugin, was killed meanwhile.
+
+type backupItemAction struct {
+	biav2.BackupItemAction
+	inc *incarnation
+}
+
+func (a backupItemAction) Execute(item runtime.Unstructured, b *velerov1.Backup) (u runtime.Unstructured, additional []velero.ResourceIdentifier, operation string, update []velero.ResourceIdentifier, err error) {
+	defer a.inc.returned(&err)
+	return a.BackupItemAction.Execute(item, b)
+}
+
+func (a backupItemAction) Progress(operation string, b *velerov1.Backup) (p velero.OperationProgress, err error) {
+	defer a.inc.returned(&err)
+	return a.BackupItemAction.Progress(operation, b)
+}
+
+func (a backupItemAction) Cancel(operation string, b *velerov1.Backup) (err error) {
+	defer a.inc.returned(&err)
+	return a.BackupItemAction.Cancel(operation, b)
+}
+
+type restoreItemAction struct {
+	riav2.RestoreItemAction
+	inc *incarnation
+}
+
+func (a restoreItemAction) Execute(in *velero.RestoreItemActionExecuteInput) (out *velero.RestoreItemActionExecuteOutput, err error) {
+	defer a.inc.returned(&err)
+	return a.RestoreItemAction.Execute(in)
+}
+
+func (a restoreItemAction) Progress(operation string, b *velerov1.Restore) (p velero.OperationProgress, err error) {
+	defer a.inc.returned(&err)
+	return a.RestoreItemAction.Progress(operation, b)
+}
+
+func (a restoreItemAction) Cancel(operation string, b *velerov1.Restore) (err error) {
+	defer a.inc.returned(&err)
+	return a.RestoreItemAction.Cancel(operation, b)
+}
+
+func (a restoreItemAction) AreAdditionalItemsReady(items []velero.ResourceIdentifier, b *velerov1.Restore) (ready bool, err error) {
+	defer a.inc.returned(&err)
+	return a.RestoreItemAction.AreAdditionalItemsReady(items, b)
+}
+
+type itemBlockAction struct {
+	ibav1.ItemBlockAction
+	inc *incarnation
+}
+
+func (a itemBlockAction) GetRelatedItems(item runtime.Unstructured, b *velerov1.Backup) (related []velero.ResourceIdentifier, err error) {
+	defer a.inc.returned(&err)
+	return a.ItemBlockAction.GetRelatedItems(item, b)
+}
+
+// returned is deferred by every call of an action.
+func (inc *incarnation) returned(err *error) {
+	if p := recover(); p != nil {
+		*err = common.FromGRPCError(common.HandlePanic(p))
+	}
+	inc.fence()
+}
