@@ -81,7 +81,7 @@
 // operation counts as failed whatever Cancel returns) ends an operation in the server's memory. The end of the pass writes:
 // errors and the last operation's end go to the object store and the object; a success beside operations that still run
 // goes to the object's counts alone. So a server that dies forgets that success ([State].UnsavedCompleted), and the next
-// server polls the operation again.
+// server polls the operation again. A server that dies between the upload and the patch leaves what [PassPatchLost] leaves.
 //
 // # Restart
 //
@@ -101,24 +101,29 @@
 //   - progress-error-is-final (velero#7356). Demanded, as proposed by velosim: an error of Progress is retried at the
 //     following polls, [ProgressRetries] times in a row, before the operation fails. v1.18: the first error is final. An operation
 //     ID that the plugin does not know looks like any other error, and fails after the retries where they are demanded.
+//   - failure-forgotten-before-patch (unreported). Demanded, as proposed by velosim: a failed operation makes its object
+//     PartiallyFailed. v1.18: the upload at the end of a pass forgets the errors; if the patch after it does not land, or the
+//     server dies between the two, the object can end Completed with failed > 0.
+//   - missing-operations-read-as-none (unreported). Demanded, as proposed by velosim: the operations of a waiting object whose
+//     operations file is gone count as failed. v1.18: there are none, and the object can end Completed.
+//   - final-upload-failure-ignored (unreported). Demanded, as proposed by velosim: a backup ends once its stored copy says
+//     so. v1.18: it ends although the upload has failed, and the two disagree for ever.
+//   - start-marks-once (velero#7207). Demanded, as proposed by velosim: what is InProgress at a start is marked Failed, however
+//     often that takes. v1.18: one try; if the patch is lost, the object stays InProgress.
 //
 // [Rules.Stalls] tells the states that no step of the server leaves.
 //
 // # Left out
 //
-// The machine speaks of one object whose writes succeed or are repeated, and takes each of these for one step:
+// The machine speaks of one object. It does not have:
 //
-//   - The upload and the patch at the end of a pass. In 1.18.3 they are two: if the patch fails, or the server dies between
-//     them, the next pass finds operations that have failed but no error, and the object is Completed with failed > 0. No
-//     reading allows that: failed-operation-means-not-completed rejects it.
-//   - The last patch of InProgress, which 1.18.3 gives up after the resource timeout, and start-up, which lists once: both may
+//   - The last patch of InProgress, which 1.18.3 gives up after the resource timeout, and a start whose list fails: both may
 //     leave the object InProgress until the next start (velero#3239, velero#7207).
 //   - ReadyToStart in the object and in the tracker (velero#10519), and two controllers that patch the phase of one object:
 //     Deleting, say, overwritten by a pass that had begun before.
 //   - A restore that is reconciled again from a cache that does not show its first writes yet: 1.18.3 takes it for a new one and
 //     runs it twice, and the operations of the first run are lost. Two seeds of 300 show it in restore-operation-completes.
-//   - A missing operations file, which reads as "no operations"; and `velero backup describe --details`, which uploads what is
-//     unsaved.
+//   - `velero backup describe --details`, which uploads what is unsaved.
 //
 // A backup that backup_sync_controller.go finds in the object store is created in its final phase: no edge leads there.
 package phase

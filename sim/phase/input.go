@@ -62,6 +62,16 @@ const (
 	// FinalPatchLost: the patch to the final phase does not land, whether the server is killed before it or the API server
 	// refuses it.
 	FinalPatchLost
+	// PassUploadFailed: the object store refuses what a pass is to write at its end.
+	PassUploadFailed
+	// PassPatchLost: a pass has written to the object store, and its patch does not land.
+	PassPatchLost
+	// OperationsMissing: the operations of a waiting object are to be read, and their file is gone.
+	OperationsMissing
+	// FinalUploadFailed: the object store refuses what a backup's finalizer uploads last.
+	FinalUploadFailed
+	// MarkLost: a server starts, and its patch that marks the object Failed does not land.
+	MarkLost
 	// ServerKilled: the server ends, and all that it only had in memory is gone.
 	ServerKilled
 	// ServerStarted: a server starts.
@@ -109,9 +119,7 @@ func (i Input) info() inputInfo {
 	case PassEnded:
 		return inputInfo{
 			"a pass over the operations ended",
-			"pkg/controller/backup_controller.go: runBackup; pkg/controller/restore_controller.go: runValidatedRestore; " +
-				"pkg/controller/backup_operations_controller.go: updateBackupAndOperationsJSON; " +
-				"pkg/controller/restore_operations_controller.go: updateRestoreAndOperationsJSON",
+			"pkg/controller/backup_controller.go: runBackup; pkg/controller/restore_controller.go: runValidatedRestore; " + passSource,
 		}
 	case LookupFailed:
 		return inputInfo{"the location or backup could not be looked up", "pkg/controller/backup_operations_controller.go: Reconcile; pkg/controller/restore_operations_controller.go: Reconcile"}
@@ -131,6 +139,16 @@ func (i Input) info() inputInfo {
 		return inputInfo{"Cancel hung", "pkg/plugin/framework/backupitemaction/v2/backup_item_action_client.go: Cancel; pkg/plugin/framework/restoreitemaction/v2/restore_item_action_client.go: Cancel"}
 	case FinalPatchLost:
 		return inputInfo{"the patch to the final phase was lost", "pkg/client/retry.go: RetryOnErrorMaxBackOff; pkg/controller/restore_finalizer_controller.go: finishProcessing"}
+	case PassUploadFailed:
+		return inputInfo{"the upload at the end of a pass failed", passSource}
+	case PassPatchLost:
+		return inputInfo{"the patch at the end of a pass was lost", passSource}
+	case OperationsMissing:
+		return inputInfo{"the operations file is missing", "pkg/persistence/object_store.go: GetBackupItemOperations; pkg/persistence/object_store.go: GetRestoreItemOperations"}
+	case FinalUploadFailed:
+		return inputInfo{"the last upload of the finalizer failed", "pkg/controller/backup_finalizer_controller.go: Reconcile"}
+	case MarkLost:
+		return inputInfo{"the server started, and its patch to Failed was lost", "pkg/cmd/server/server.go: markInProgressBackupsFailed; pkg/cmd/server/server.go: markInProgressRestoresFailed"}
 	case ServerKilled:
 		return inputInfo{"the server was killed", "the environment"}
 	case ServerStarted:
@@ -144,6 +162,8 @@ func (i Input) info() inputInfo {
 }
 
 const (
+	passSource = "pkg/controller/backup_operations_controller.go: updateBackupAndOperationsJSON; " +
+		"pkg/controller/restore_operations_controller.go: updateRestoreAndOperationsJSON"
 	proposed       = "proposed by velosim"
 	progressSource = "pkg/controller/backup_operations_controller.go: getBackupItemOperationProgress; " +
 		"pkg/controller/restore_operations_controller.go: getRestoreItemOperationProgress"

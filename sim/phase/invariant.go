@@ -12,6 +12,8 @@ type View struct {
 	Attempted, Completed, Failed int
 	// Errors is status.errors.
 	Errors int
+	// Outdated: the object has ended, and its stored copy says otherwise.
+	Outdated bool
 	// Abandoned: the running operations were given up, as the location or backup could not be looked up.
 	Abandoned bool
 }
@@ -21,7 +23,7 @@ func (s State) View() View {
 	v := View{
 		Kind: s.Kind, From: s.Phase, Phase: s.Phase,
 		Attempted: s.operations(), Completed: int(s.Completed), Failed: int(s.Failed),
-		Errors: int(s.Errors), Abandoned: s.Abandoned,
+		Errors: int(s.Errors), Abandoned: s.Abandoned, Outdated: s.Outdated,
 	}
 	switch s.Phase {
 	case Finalizing, FinalizingPartiallyFailed, Completed:
@@ -37,7 +39,7 @@ func (v View) finalizedAndEnded() bool {
 	return v.Finalized && (v.Phase == Completed || v.Phase == PartiallyFailed)
 }
 
-// Invariant holds for every view of every run, in every reading.
+// Invariant holds for every view of every run that is as demanded. A release breaks some, by rules of [All].
 type Invariant struct {
 	// Name in kebab case.
 	Name      string
@@ -101,6 +103,11 @@ func Invariants() []Invariant {
 			"completed-without-errors",
 			"A Completed object has no errors.",
 			func(v View) bool { return v.Phase != Completed || v.Errors == 0 },
+		},
+		{
+			"stored-copy-agrees",
+			"A backup that its finalizer has ended is as its stored copy says.",
+			func(v View) bool { return !v.finalizedAndEnded() || !v.Outdated },
 		},
 		{
 			"abandoned-means-not-completed",

@@ -77,6 +77,10 @@ func restoreEdges() map[Edge][]Input {
 func TestLegal(t *testing.T) {
 	demandedBackup := backupEdges()
 	demandedBackup[Edge{ReadyToStart, Queued}] = []Input{Requeued}
+	releasedBackup := backupEdges()
+	releasedBackup[Edge{Finalizing, Completed}] = []Input{FinalizerSucceeded, FinalUploadFailed}
+	releasedBackup[Edge{finalizingPartially, PartiallyFailed}] = []Input{FinalizerSucceeded, FinalUploadFailed}
+	releasedBackup[Edge{InProgress, Deleting}] = []Input{DeletionRequested} // of one that a start failed to mark
 	tests := []struct {
 		reading string
 		kind    Kind
@@ -84,7 +88,7 @@ func TestLegal(t *testing.T) {
 	}{
 		{"demanded", Backup, demandedBackup},
 		{"demanded", Restore, restoreEdges()},
-		{"v1.18", Backup, backupEdges()},
+		{"v1.18", Backup, releasedBackup},
 		{"v1.18", Restore, restoreEdges()},
 	}
 	for _, test := range tests {

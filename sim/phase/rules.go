@@ -27,6 +27,10 @@ type Rules struct {
 	PluginCallWithoutDeadline     bool
 	ReadyBackupForgottenByRestart bool
 	ProgressErrorIsFinal          bool
+	FailureForgottenBeforePatch   bool
+	MissingOperationsReadAsNone   bool
+	FinalUploadFailureIgnored     bool
+	StartMarksOnce                bool
 }
 
 // Rule is a rule in which a release deviates from what is demanded.
@@ -39,7 +43,7 @@ type Rule struct {
 	Deviation string
 	// Source of the demand ("documented", with the section, or "proposed by velosim") and of the deviation.
 	Source string
-	// Witness is the scenario that shows the deviation.
+	// Witness is the scenario that shows the deviation. Empty: it takes a fault that no world has yet.
 	Witness string
 	// Reports in upstream trackers, such as velero#2922. None: unreported.
 	Reports []string
@@ -86,6 +90,40 @@ func All() []Rule {
 			Reports:  []string{"velero#7356"},
 			Releases: []string{"v1.18"},
 			field:    func(r *Rules) *bool { return &r.ProgressErrorIsFinal },
+		},
+		{
+			Name:      "failure-forgotten-before-patch",
+			Statement: "An operation that has failed makes its object PartiallyFailed, whatever happens between the upload of its failure and the patch of the object.",
+			Deviation: "The upload clears the errors in memory: if the patch that follows does not land, nobody counts them, and the object ends Completed with failed operations.",
+			Source: proposed + "; uploadProgress in pkg/itemoperationmap/backup_operation_map.go and restore_operation_map.go, called by " +
+				"updateBackupAndOperationsJSON and updateRestoreAndOperationsJSON in pkg/controller",
+			Releases: []string{"v1.18"},
+			field:    func(r *Rules) *bool { return &r.FailureForgottenBeforePatch },
+		},
+		{
+			Name:      "missing-operations-read-as-none",
+			Statement: "A waiting object whose operations file is gone ends PartiallyFailed: its operations count as failed.",
+			Deviation: "A missing operations file reads as no operations: the object ends Completed, with operations attempted that neither completed nor failed.",
+			Source:    proposed + "; tryGet in pkg/persistence/object_store.go returns nothing, and no error",
+			Releases:  []string{"v1.18"},
+			field:     func(r *Rules) *bool { return &r.MissingOperationsReadAsNone },
+		},
+		{
+			Name:      "final-upload-failure-ignored",
+			Statement: "A backup ends when its stored copy says so, too.",
+			Deviation: "The patch to the final phase follows an upload that failed: the stored copy stays at Finalizing, and other clusters that sync it never see the backup end.",
+			Source:    proposed + "; the deferred patch in Reconcile of pkg/controller/backup_finalizer_controller.go",
+			Releases:  []string{"v1.18"},
+			field:     func(r *Rules) *bool { return &r.FinalUploadFailureIgnored },
+		},
+		{
+			Name:      "start-marks-once",
+			Statement: "What is InProgress when the server starts is marked Failed, however often that takes.",
+			Deviation: "A start tries once to mark an object Failed: if the patch does not land, the object stays InProgress until another start.",
+			Source:    proposed + "; markInProgressBackupsFailed and markInProgressRestoresFailed in pkg/cmd/server/server.go",
+			Reports:   []string{"velero#7207"},
+			Releases:  []string{"v1.18"},
+			field:     func(r *Rules) *bool { return &r.StartMarksOnce },
 		},
 	}
 }

@@ -20,6 +20,12 @@ type State struct {
 	// UnsavedCompleted and UnsavedFailed of them have ended without the object store knowing: a server that dies forgets it,
 	// and the next one polls these operations again.
 	UnsavedCompleted, UnsavedFailed uint8
+	// UnpatchedFailed operations have failed as the object store has it too, but the object's errors do not count them.
+	UnpatchedFailed uint8
+	// Lost operations were started, and no server knows of them any more, as their file is gone.
+	Lost uint8
+	// Unread: the server has yet to read the operations of a waiting object from the object store.
+	Unread bool
 	// Errors is status.errors. An operation that failed counts from the end of the pass that saw it.
 	Errors uint8
 	// Abandoned: the location (of a restore, or its backup) could not be looked up, so that nobody asks after the running
@@ -28,8 +34,10 @@ type State struct {
 
 	// Down: no server is running.
 	Down bool
-	// Forgotten: no event or timer brings the object to its controller, other than an informer resync.
+	// Forgotten: no event or timer brings the object to its controller, other than, if it is ReadyToStart, an informer resync.
 	Forgotten bool
+	// Outdated: the object has ended, and the stored copy says otherwise (backups only).
+	Outdated bool
 	// Hung is the plugin call that does not return, and with it the reconcile of the object.
 	Hung Call
 	// Tracked is where the server's backup tracker has the backup. Always Untracked for restores.
@@ -40,7 +48,9 @@ type State struct {
 func Initial(k Kind) State { return State{Kind: k} }
 
 // operations attempted.
-func (s State) operations() int { return int(s.Running) + int(s.Completed) + int(s.Failed) }
+func (s State) operations() int {
+	return int(s.Running) + int(s.Completed) + int(s.Failed) + int(s.Lost)
+}
 
 // Call is a call of a plugin's method.
 type Call uint8

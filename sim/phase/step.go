@@ -26,18 +26,24 @@ func (r Rules) Enabled(s State, in Input) bool {
 // step is Step without the effects that follow from comparing the states; ok: in is enabled.
 func (r Rules) step(s State, in Input) (next State, effects Effects, ok bool) {
 	if s.Down {
-		if in != ServerStarted {
-			return s, 0, false
+		switch {
+		case in == ServerStarted:
+			return r.start(s), 0, true
+		case in == MarkLost && s.Phase == InProgress:
+			if r.StartMarksOnce {
+				s.Down, s.Forgotten = false, true
+			}
+			return s, 0, true
 		}
-		return r.start(s), 0, true
+		return s, 0, false
 	}
 	switch in {
 	case ServerKilled:
 		return kill(s), 0, true
 	case InformerResynced:
 		// The update event carries ReadyToStart, which is what backup_controller.go's predicate lets through.
-		ok = s.Forgotten
-		s.Forgotten = false
+		ok = s.Forgotten && s.Phase == ReadyToStart
+		s.Forgotten = s.Forgotten && !ok
 		return s, 0, ok
 	case DeletionRequested:
 		if s.Kind != Backup || s.Phase == Deleting || s.Tracked == TrackedRunning || s.Tracked == TrackedPost {
@@ -57,11 +63,14 @@ func (r Rules) step(s State, in Input) (next State, effects Effects, ok bool) {
 		next, ok = r.begin(s, in)
 		return next, 0, ok
 	case InProgress:
+		if s.Forgotten {
+			return s, 0, false
+		}
 		return r.run(s, in)
 	case WaitingForPluginOperations, WaitingForPluginOperationsPartiallyFailed:
 		return r.wait(s, in)
 	case Finalizing, FinalizingPartiallyFailed:
-		return finalize(s, in)
+		return r.finalize(s, in)
 	}
 	return s, 0, false
 }
@@ -113,7 +122,7 @@ func (r Rules) run(s State, in Input) (State, Effects, bool) {
 		s.Phase, s.Tracked = Failed, Untracked
 	case PassEnded:
 		s = saved(s)
-		s.Phase = waitOrFinalize(s.Running > 0, s.Errors > 0)
+		s.Phase, s.Unread = waitOrFinalize(s.Running > 0, s.Errors > 0), s.Running > 0
 		if s.Kind == Backup {
 			s.Tracked = TrackedPost
 		}
@@ -124,69 +133,8 @@ func (r Rules) run(s State, in Input) (State, Effects, bool) {
 	return s, 0, true
 }
 
-// wait is a pass of the operations controller over the operations of a waiting object.
-func (r Rules) wait(s State, in Input) (State, Effects, bool) {
-	switch in {
-	case PassEnded:
-		failed := s.UnsavedFailed > 0 || s.Phase == WaitingForPluginOperationsPartiallyFailed
-		if s.UnsavedFailed == 0 && s.Running > 0 {
-			return s, 0, true // nothing to write, or counts alone
-		}
-		s = saved(s)
-		s.Phase = waitOrFinalize(s.Running > 0, failed)
-		return s, uploads(s), true
-	case LookupFailed:
-		// It is found before anything is asked in this pass.
-		if s.Running == 0 || s.UnsavedFailed > 0 {
-			return s, 0, false
-		}
-		s.Abandoned = true
-		s.UnsavedCompleted = 0 // they stay unsaved, and nobody polls them again
-		if s.Kind == Restore {
-			s.Phase = FinalizingPartiallyFailed
-			return s, 0, true
-		}
-		// The backup stays in the tracker: only its finalizer would release it.
-		s.Phase = PartiallyFailed
-		return s, 0, true
-	}
-	return r.observe(s, in)
-}
-
-// observe is one operation's answer within a pass. Errors of the operation are counted when the pass ends.
-func (r Rules) observe(s State, in Input) (State, Effects, bool) {
-	if s.Running == 0 {
-		return s, 0, false
-	}
-	switch in {
-	case ProgressCompleted:
-		s.Running--
-		s.Completed++
-		s.UnsavedCompleted++
-		return s, 0, true
-	case ProgressFailed:
-		return fail(s), 0, true
-	case ProgressErrored:
-		if r.ProgressErrorIsFinal {
-			s = fail(s)
-		}
-		return s, 0, true
-	case RetriesExhausted:
-		return fail(s), 0, !r.ProgressErrorIsFinal
-	case OperationTimedOut:
-		return fail(s), CancelCalled, true
-	case ProgressHung:
-		s.Hung = ProgressCall
-		return s, 0, true
-	case CancelHung:
-		s.Hung = CancelCall
-		return s, CancelCalled, true
-	}
-	return s, 0, false
-}
-
 // finalize is what the finalizers do. One that returns an error is called again, which is no step.
-func finalize(s State, in Input) (State, Effects, bool) {
+func (r Rules) finalize(s State, in Input) (State, Effects, bool) {
 	var effects Effects
 	if s.Kind == Backup {
 		effects = MetadataUploaded
@@ -207,6 +155,12 @@ func finalize(s State, in Input) (State, Effects, bool) {
 	case in == FinalPatchLost:
 		// A backup's upload and the tracker's release come before the patch; the finalizer then goes on trying.
 		s.Tracked = Untracked
+	case in == FinalUploadFailed && s.Kind == Backup:
+		effects = 0
+		if r.FinalUploadFailureIgnored {
+			s, _, _ = r.finalize(s, FinalizerSucceeded)
+			s.Outdated = true
+		}
 	case in == ExecuteHung && s.Kind == Backup && s.operations() > 0:
 		// Items that operations asked to have updated are backed up again.
 		s.Hung = ExecuteCall
@@ -242,7 +196,7 @@ func kill(s State) State {
 		s.Running += completed + failed
 		s.Completed -= completed
 		s.Failed -= failed
-		s.UnsavedCompleted, s.UnsavedFailed = 0, 0
+		s.UnsavedCompleted, s.UnsavedFailed, s.Unread = 0, 0, true
 	}
 	return s
 }
@@ -257,44 +211,4 @@ func (r Rules) start(s State) State {
 		s.Forgotten = r.ReadyBackupForgottenByRestart
 	}
 	return s
-}
-
-// fail records in memory that a running operation has failed.
-func fail(s State) State {
-	s.Running--
-	s.Failed++
-	s.UnsavedFailed++
-	return s
-}
-
-// saved is the state once a pass is written to the object store and the status.
-func saved(s State) State {
-	s.Errors = addErrors(s.Errors, s.UnsavedFailed)
-	s.UnsavedCompleted, s.UnsavedFailed = 0, 0
-	return s
-}
-
-// addErrors saturates at MaxOperations, which keeps errors ≥ failed true.
-func addErrors(errors, more uint8) uint8 {
-	return uint8(min(int(errors)+int(more), MaxOperations))
-}
-
-func waitOrFinalize(running, failed bool) Phase {
-	switch {
-	case running && failed:
-		return WaitingForPluginOperationsPartiallyFailed
-	case running:
-		return WaitingForPluginOperations
-	case failed:
-		return FinalizingPartiallyFailed
-	}
-	return Finalizing
-}
-
-// uploads at the end of a pass. Restores have no metadata in the object store.
-func uploads(s State) Effects {
-	if s.Kind == Backup {
-		return OperationsUploaded | MetadataUploaded
-	}
-	return OperationsUploaded
 }

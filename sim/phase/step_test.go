@@ -59,7 +59,7 @@ func TestStep(t *testing.T) {
 			name: "and is polled again by the next server", rules: release,
 			from:   inProgress(t, release, Backup, OperationStarted, OperationStarted, PassEnded),
 			inputs: []Input{ProgressCompleted, PassEnded, ServerKilled, ServerStarted},
-			want:   State{Phase: waiting, Running: 2},
+			want:   State{Phase: waiting, Running: 2, Unread: true},
 		},
 		{
 			name: "a failure saves every operation", rules: release,
@@ -157,6 +157,34 @@ func TestStep(t *testing.T) {
 			from:   inProgress(t, demanded, Restore, OperationStarted, PassEnded, CancelHung),
 			inputs: []Input{CallTimedOut},
 			want:   State{Kind: Restore, Phase: waiting, Failed: 1, UnsavedFailed: 1},
+		},
+		{
+			name: "v1.18: a failure is forgotten when its patch is lost", rules: release,
+			from:    inProgress(t, release, Restore, OperationStarted, PassEnded),
+			inputs:  []Input{ProgressFailed, PassPatchLost, PassEnded, FinalizerSucceeded},
+			want:    State{Kind: Restore, Phase: Completed, Failed: 1},
+			effects: PhaseWritten,
+		},
+		{
+			name: "demanded: the next server counts it", rules: demanded,
+			from:    inProgress(t, demanded, Restore, OperationStarted, PassEnded),
+			inputs:  []Input{ProgressFailed, PassPatchLost, ServerKilled, ServerStarted, PassEnded},
+			want:    State{Kind: Restore, Phase: finalizingPartially, Failed: 1, Errors: 1},
+			effects: PhaseWritten | OperationsUploaded,
+		},
+		{
+			name: "v1.18: a missing operations file reads as none", rules: release,
+			from:    inProgress(t, release, Restore, OperationStarted, OperationStarted, PassEnded),
+			inputs:  []Input{OperationsMissing, PassEnded},
+			want:    State{Kind: Restore, Phase: Finalizing, Lost: 2},
+			effects: PhaseWritten | OperationsUploaded,
+		},
+		{
+			name: "demanded: its operations count as failed", rules: demanded,
+			from:    inProgress(t, demanded, Restore, OperationStarted, OperationStarted, PassEnded),
+			inputs:  []Input{OperationsMissing, PassEnded},
+			want:    State{Kind: Restore, Phase: finalizingPartially, Failed: 2, Errors: 2},
+			effects: PhaseWritten | OperationsUploaded,
 		},
 		{
 			name: "v1.18: an error of Progress fails the operation", rules: release,
@@ -267,17 +295,18 @@ func TestStepIsSane(t *testing.T) {
 
 // FuzzStep: no state or input, however absurd, makes Step panic, and what is not enabled changes nothing.
 func FuzzStep(f *testing.F) {
-	f.Add(uint8(0), uint8(5), uint8(1), uint8(0), uint8(0), uint8(0), uint8(0), uint8(0), uint8(0), uint8(1), uint8(13), uint8(7))
+	f.Add(uint8(0), uint8(5), uint8(1), uint8(0), uint8(0), uint8(0), uint8(0), uint8(0), uint8(0), uint8(1), uint8(13), uint8(127))
 	f.Add(uint8(9), uint8(200), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255))
 	f.Fuzz(func(t *testing.T, kind, phase, running, completed, failed, unsavedCompleted, unsavedFailed, errors, flags, hung, in, deviations uint8) {
 		s := State{
 			Kind: Kind(kind), Phase: Phase(phase), Running: running, Completed: completed, Failed: failed,
-			UnsavedCompleted: unsavedCompleted, UnsavedFailed: unsavedFailed, Errors: errors,
+			UnsavedCompleted: unsavedCompleted, UnsavedFailed: unsavedFailed, Errors: errors, Unread: flags&8 != 0,
 			Abandoned: flags&1 != 0, Down: flags&2 != 0, Forgotten: flags&4 != 0, Tracked: Tracking(flags >> 3), Hung: Call(hung),
 		}
 		rules := Rules{
 			PluginCallWithoutDeadline: deviations&1 != 0, ReadyBackupForgottenByRestart: deviations&2 != 0,
-			ProgressErrorIsFinal: deviations&4 != 0,
+			ProgressErrorIsFinal: deviations&4 != 0, FailureForgottenBeforePatch: deviations&8 != 0,
+			MissingOperationsReadAsNone: deviations&16 != 0, FinalUploadFailureIgnored: deviations&32 != 0, StartMarksOnce: deviations&64 != 0,
 		}
 		next, effects := rules.Step(s, Input(in))
 		if !rules.Enabled(s, Input(in)) && (next != s || effects != 0) {

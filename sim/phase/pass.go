@@ -1,0 +1,129 @@
+package phase
+
+// wait is a pass of the operations controller over the operations of a waiting object.
+func (r Rules) wait(s State, in Input) (State, Effects, bool) {
+	if in == OperationsMissing {
+		return r.missing(s), 0, s.Unread
+	}
+	s.Unread = false
+	errors := s.UnsavedFailed + s.UnpatchedFailed
+	toWrite := errors > 0 || s.Running == 0
+	switch in {
+	case PassEnded:
+		if !toWrite {
+			return s, 0, true // nothing, or counts alone
+		}
+		s.Phase = waitOrFinalize(s.Running > 0, errors > 0 || s.Phase == WaitingForPluginOperationsPartiallyFailed)
+		s = saved(s)
+		return s, uploads(s), true
+	case PassUploadFailed:
+		return s, 0, toWrite // the next pass tries again
+	case PassPatchLost:
+		if !r.FailureForgottenBeforePatch {
+			s.UnpatchedFailed += s.UnsavedFailed
+		}
+		s.UnsavedCompleted, s.UnsavedFailed = 0, 0
+		return s, uploads(s), toWrite
+	case LookupFailed:
+		// It is found before anything is asked in this pass.
+		if s.Running == 0 || errors > 0 {
+			return s, 0, false
+		}
+		s.Abandoned = true
+		s.UnsavedCompleted = 0 // they stay unsaved, and nobody polls them again
+		if s.Kind == Restore {
+			s.Phase = FinalizingPartiallyFailed
+			return s, 0, true
+		}
+		// The backup stays in the tracker: only its finalizer would release it.
+		s.Phase = PartiallyFailed
+		return s, 0, true
+	}
+	return r.observe(s, in)
+}
+
+// observe is one operation's answer within a pass. Errors of the operation are counted when the pass ends.
+func (r Rules) observe(s State, in Input) (State, Effects, bool) {
+	if s.Running == 0 {
+		return s, 0, false
+	}
+	switch in {
+	case ProgressCompleted:
+		s.Running--
+		s.Completed++
+		s.UnsavedCompleted++
+		return s, 0, true
+	case ProgressFailed:
+		return fail(s), 0, true
+	case ProgressErrored:
+		if r.ProgressErrorIsFinal {
+			s = fail(s)
+		}
+		return s, 0, true
+	case RetriesExhausted:
+		return fail(s), 0, !r.ProgressErrorIsFinal
+	case OperationTimedOut:
+		return fail(s), CancelCalled, true
+	case ProgressHung:
+		s.Hung = ProgressCall
+		return s, 0, true
+	case CancelHung:
+		s.Hung = CancelCall
+		return s, CancelCalled, true
+	}
+	return s, 0, false
+}
+
+// missing is a waiting object whose operations file is gone when its operations are to be read.
+func (r Rules) missing(s State) State {
+	s.Unread = false
+	if r.MissingOperationsReadAsNone {
+		s.Lost += s.Running + s.Completed + s.Failed
+		s.Running, s.Completed, s.Failed, s.UnpatchedFailed = 0, 0, 0, 0
+		return s
+	}
+	s.UnsavedFailed += s.Running + s.Completed
+	s.Failed += s.Running + s.Completed
+	s.Running, s.Completed = 0, 0
+	return s
+}
+
+// fail records in memory that a running operation has failed.
+func fail(s State) State {
+	s.Running--
+	s.Failed++
+	s.UnsavedFailed++
+	return s
+}
+
+// saved is the state once a pass is written to the object store and the status.
+func saved(s State) State {
+	s.Errors = addErrors(s.Errors, s.UnsavedFailed+s.UnpatchedFailed)
+	s.UnsavedCompleted, s.UnsavedFailed, s.UnpatchedFailed = 0, 0, 0
+	return s
+}
+
+// addErrors saturates at MaxOperations, which keeps errors ≥ failed true.
+func addErrors(errors, more uint8) uint8 {
+	return uint8(min(int(errors)+int(more), MaxOperations))
+}
+
+func waitOrFinalize(running, failed bool) Phase {
+	switch {
+	case running && failed:
+		return WaitingForPluginOperationsPartiallyFailed
+	case running:
+		return WaitingForPluginOperations
+	case failed:
+		return FinalizingPartiallyFailed
+	}
+	return Finalizing
+}
+
+// uploads at the end of a pass. Restores have no metadata in the object store.
+func uploads(s State) Effects {
+	if s.Kind == Backup {
+		return OperationsUploaded | MetadataUploaded
+	}
+	return OperationsUploaded
+}
