@@ -108,7 +108,9 @@
 //     operations file is gone count as failed. v1.18: there are none, and the object can end Completed.
 //   - final-upload-failure-ignored (unreported). Demanded, as proposed by velosim: a backup ends once its stored copy says
 //     so. v1.18: it ends although the upload has failed, and the two disagree for ever.
-//   - start-marks-once (velero#7207). Demanded, as proposed by velosim: what is InProgress at a start is marked Failed, however
+//   - run-patch-given-up (velero#3239, velero#7207). Demanded, as proposed by velosim: the patch that ends InProgress is tried
+//     until it lands. v1.18: it is given up after the resource timeout, and the object stays InProgress.
+//   - start-marks-once (unreported). Demanded, as proposed by velosim: what is InProgress at a start is marked Failed, however
 //     often that takes. v1.18: one try; if the patch is lost, the object stays InProgress.
 //
 // [Rules.Stalls] tells the states that no step of the server leaves.
@@ -117,8 +119,7 @@
 //
 // The machine speaks of one object. It does not have:
 //
-//   - The last patch of InProgress, which 1.18.3 gives up after the resource timeout, and a start whose list fails: both may
-//     leave the object InProgress until the next start (velero#3239, velero#7207).
+//   - A start whose list fails, which leaves what is InProgress as it is until the next start.
 //   - ReadyToStart in the object and in the tracker (velero#10519), and two controllers that patch the phase of one object:
 //     Deleting, say, overwritten by a pass that had begun before.
 //   - A restore that is reconciled again from a cache that does not show its first writes yet: 1.18.3 takes it for a new one and

@@ -62,6 +62,8 @@ const (
 	// FinalPatchLost: the patch to the final phase does not land, whether the server is killed before it or the API server
 	// refuses it.
 	FinalPatchLost
+	// RunPatchLost: the patch that ends InProgress does not land for as long as the server tries.
+	RunPatchLost
 	// PassUploadFailed: the object store refuses what a pass is to write at its end.
 	PassUploadFailed
 	// PassPatchLost: a pass has written to the object store, and its patch does not land.
@@ -139,6 +141,8 @@ func (i Input) info() inputInfo {
 		return inputInfo{"Cancel hung", "pkg/plugin/framework/backupitemaction/v2/backup_item_action_client.go: Cancel; pkg/plugin/framework/restoreitemaction/v2/restore_item_action_client.go: Cancel"}
 	case FinalPatchLost:
 		return inputInfo{"the patch to the final phase was lost", "pkg/client/retry.go: RetryOnErrorMaxBackOff; pkg/controller/restore_finalizer_controller.go: finishProcessing"}
+	case RunPatchLost:
+		return inputInfo{"the patch at the end of the run was lost", "pkg/controller/backup_controller.go: Reconcile; pkg/controller/restore_controller.go: Reconcile"}
 	case PassUploadFailed:
 		return inputInfo{"the upload at the end of a pass failed", passSource}
 	case PassPatchLost:

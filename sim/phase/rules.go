@@ -31,6 +31,7 @@ type Rules struct {
 	MissingOperationsReadAsNone   bool
 	FinalUploadFailureIgnored     bool
 	StartMarksOnce                bool
+	RunPatchGivenUp               bool
 }
 
 // Rule is a rule in which a release deviates from what is demanded.
@@ -121,9 +122,18 @@ func All() []Rule {
 			Statement: "What is InProgress when the server starts is marked Failed, however often that takes.",
 			Deviation: "A start tries once to mark an object Failed: if the patch does not land, the object stays InProgress until another start.",
 			Source:    proposed + "; markInProgressBackupsFailed and markInProgressRestoresFailed in pkg/cmd/server/server.go",
-			Reports:   []string{"velero#7207"},
 			Releases:  []string{"v1.18"},
 			field:     func(r *Rules) *bool { return &r.StartMarksOnce },
+		},
+		{
+			Name:      "run-patch-given-up",
+			Statement: "The patch that ends InProgress is tried until it lands.",
+			Deviation: "It is tried for the resource timeout, 10 minutes by default: after a longer outage of the API server the object stays InProgress until the server restarts.",
+			Source: proposed + "; PatchResourceWithRetriesOnErrors, called in Reconcile of pkg/controller/backup_controller.go and " +
+				"restore_controller.go",
+			Reports:  []string{"velero#3239", "velero#7207"},
+			Releases: []string{"v1.18"},
+			field:    func(r *Rules) *bool { return &r.RunPatchGivenUp },
 		},
 	}
 }

@@ -19,6 +19,7 @@ func TestReadings(t *testing.T) {
 		want := Rules{
 			Name: "v1.18", PluginCallWithoutDeadline: true, ReadyBackupForgottenByRestart: true, ProgressErrorIsFinal: true,
 			FailureForgottenBeforePatch: true, MissingOperationsReadAsNone: true, FinalUploadFailureIgnored: true, StartMarksOnce: true,
+			RunPatchGivenUp: true,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("ForRelease(%q) (-want +got):\n%s", version, diff)
@@ -103,6 +104,8 @@ func TestStalls(t *testing.T) {
 		{"restarted while ReadyToStart", steps{Enqueued, Dequeued, ServerKilled, ServerStarted}, false, true},
 		{"down while ReadyToStart", steps{Enqueued, Dequeued, ServerKilled}, false, true},
 		{"restarted while InProgress, and the patch to Failed is lost", steps{Enqueued, Dequeued, Validated, ServerKilled, MarkLost}, false, true},
+		{"the patch that ends InProgress is lost", steps{Enqueued, Dequeued, Validated, OperationStarted, RunPatchLost}, false, true},
+		{"it is, and the server restarts", steps{Enqueued, Dequeued, Validated, OperationStarted, RunPatchLost, ServerKilled, ServerStarted}, false, false},
 		{"restarted while Queued", steps{Enqueued, ServerKilled, ServerStarted}, false, false},
 		{"final", steps{Enqueued, Dequeued, Rejected}, false, false},
 	}

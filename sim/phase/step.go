@@ -117,6 +117,12 @@ func (r Rules) run(s State, in Input) (State, Effects, bool) {
 			return s, 0, false
 		}
 		s.Hung = ExecuteCall
+	case RunPatchLost:
+		s = saved(s)
+		if s.Forgotten = r.RunPatchGivenUp; s.Kind == Backup {
+			s.Tracked = TrackedPost
+		}
+		return s, uploads(s), true
 	case RunFailed:
 		s = saved(s)
 		s.Phase, s.Tracked = Failed, Untracked

@@ -295,7 +295,7 @@ func TestStepIsSane(t *testing.T) {
 
 // FuzzStep: no state or input, however absurd, makes Step panic, and what is not enabled changes nothing.
 func FuzzStep(f *testing.F) {
-	f.Add(uint8(0), uint8(5), uint8(1), uint8(0), uint8(0), uint8(0), uint8(0), uint8(0), uint8(0), uint8(1), uint8(13), uint8(127))
+	f.Add(uint8(0), uint8(5), uint8(1), uint8(0), uint8(0), uint8(0), uint8(0), uint8(0), uint8(0), uint8(1), uint8(13), uint8(255))
 	f.Add(uint8(9), uint8(200), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255))
 	f.Fuzz(func(t *testing.T, kind, phase, running, completed, failed, unsavedCompleted, unsavedFailed, errors, flags, hung, in, deviations uint8) {
 		s := State{
@@ -306,7 +306,7 @@ func FuzzStep(f *testing.F) {
 		rules := Rules{
 			PluginCallWithoutDeadline: deviations&1 != 0, ReadyBackupForgottenByRestart: deviations&2 != 0,
 			ProgressErrorIsFinal: deviations&4 != 0, FailureForgottenBeforePatch: deviations&8 != 0,
-			MissingOperationsReadAsNone: deviations&16 != 0, FinalUploadFailureIgnored: deviations&32 != 0, StartMarksOnce: deviations&64 != 0,
+			MissingOperationsReadAsNone: deviations&16 != 0, FinalUploadFailureIgnored: deviations&32 != 0, StartMarksOnce: deviations&64 != 0, RunPatchGivenUp: deviations&128 != 0,
 		}
 		next, effects := rules.Step(s, Input(in))
 		if !rules.Enabled(s, Input(in)) && (next != s || effects != 0) {
