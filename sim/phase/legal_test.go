@@ -42,7 +42,7 @@ func backupEdges() map[Edge][]Input {
 		{waiting, Finalizing}:                   {PassEnded},
 		{waiting, finalizingPartially}:          {PassEnded},
 		{waiting, PartiallyFailed}:              {LookupFailed},
-		{waitingPartially, finalizingPartially}: {PassEnded},
+		{waitingPartially, finalizingPartially}: {PassEnded, OperationsMissing},
 		{waitingPartially, PartiallyFailed}:     {LookupFailed},
 		{Finalizing, Completed}:                 {FinalizerSucceeded},
 		{finalizingPartially, PartiallyFailed}:  {FinalizerSucceeded},
@@ -67,7 +67,7 @@ func restoreEdges() map[Edge][]Input {
 		{waiting, waitingPartially}:             {PassEnded},
 		{waiting, Finalizing}:                   {PassEnded},
 		{waiting, finalizingPartially}:          {PassEnded, LookupFailed},
-		{waitingPartially, finalizingPartially}: {PassEnded, LookupFailed},
+		{waitingPartially, finalizingPartially}: {PassEnded, LookupFailed, OperationsMissing},
 		{Finalizing, Completed}:                 {FinalizerSucceeded},
 		{Finalizing, PartiallyFailed}:           {FinalizerFailed, BackupNotFound},
 		{finalizingPartially, PartiallyFailed}:  {FinalizerSucceeded, FinalizerFailed, BackupNotFound},
@@ -75,11 +75,15 @@ func restoreEdges() map[Edge][]Input {
 }
 
 func TestLegal(t *testing.T) {
-	demandedBackup := backupEdges()
+	demandedBackup, demandedRestore, releasedRestore := backupEdges(), restoreEdges(), restoreEdges()
+	demandedBackup[Edge{waiting, finalizingPartially}] = []Input{PassEnded, OperationsMissing}
+	demandedRestore[Edge{waiting, finalizingPartially}] = []Input{PassEnded, LookupFailed, OperationsMissing}
+	releasedRestore[Edge{waiting, Finalizing}] = []Input{PassEnded, OperationsMissing}
 	demandedBackup[Edge{ReadyToStart, Queued}] = []Input{Requeued}
 	releasedBackup := backupEdges()
 	releasedBackup[Edge{Finalizing, Completed}] = []Input{FinalizerSucceeded, FinalUploadFailed}
 	releasedBackup[Edge{finalizingPartially, PartiallyFailed}] = []Input{FinalizerSucceeded, FinalUploadFailed}
+	releasedBackup[Edge{waiting, Finalizing}] = []Input{PassEnded, OperationsMissing}
 	releasedBackup[Edge{InProgress, Deleting}] = []Input{DeletionRequested} // of one that a start failed to mark
 	tests := []struct {
 		reading string
@@ -87,9 +91,9 @@ func TestLegal(t *testing.T) {
 		want    map[Edge][]Input
 	}{
 		{"demanded", Backup, demandedBackup},
-		{"demanded", Restore, restoreEdges()},
+		{"demanded", Restore, demandedRestore},
 		{"v1.18", Backup, releasedBackup},
-		{"v1.18", Restore, restoreEdges()},
+		{"v1.18", Restore, releasedRestore},
 	}
 	for _, test := range tests {
 		t.Run(test.reading+" "+test.kind.String(), func(t *testing.T) {

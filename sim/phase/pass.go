@@ -3,7 +3,8 @@ package phase
 // wait is a pass of the operations controller over the operations of a waiting object.
 func (r Rules) wait(s State, in Input) (State, Effects, bool) {
 	if in == OperationsMissing {
-		return r.missing(s), 0, s.Unread
+		next, effects := r.missing(s)
+		return next, effects, s.Unread
 	}
 	s.Unread = false
 	errors := s.UnsavedFailed + s.UnpatchedFailed
@@ -74,18 +75,23 @@ func (r Rules) observe(s State, in Input) (State, Effects, bool) {
 	return s, 0, false
 }
 
-// missing is a waiting object whose operations file is gone when its operations are to be read.
-func (r Rules) missing(s State) State {
+// missing is the pass over a waiting object whose operations file is gone.
+func (r Rules) missing(s State) (State, Effects) {
+	failed := s.Phase == WaitingForPluginOperationsPartiallyFailed
+	lost := s.Running + s.Completed
 	s.Unread = false
 	if r.MissingOperationsReadAsNone {
-		s.Lost += s.Running + s.Completed + s.Failed
+		s.Lost += lost + s.Failed
 		s.Running, s.Completed, s.Failed, s.UnpatchedFailed = 0, 0, 0, 0
-		return s
+		s.Phase = waitOrFinalize(false, failed)
+		return s, uploads(s) &^ OperationsUploaded
 	}
-	s.UnsavedFailed += s.Running + s.Completed
-	s.Failed += s.Running + s.Completed
 	s.Running, s.Completed = 0, 0
-	return s
+	s.Failed += lost
+	s.UnsavedFailed += lost
+	s = saved(s)
+	s.Phase = waitOrFinalize(false, true)
+	return s, uploads(s)
 }
 
 // fail records in memory that a running operation has failed.

@@ -1,0 +1,155 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/velosim/velosim/sim/phase"
+)
+
+func kinds() []phase.Kind { return []phase.Kind{phase.Backup, phase.Restore} }
+
+func release(t testing.TB) phase.Rules {
+	t.Helper()
+	rules, err := phase.ForRelease("1.18.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+func explore(t testing.TB, c Config) Report {
+	t.Helper()
+	r, err := Explore(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (c Counterexample) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", c.Property, c.Statement)
+	for _, s := range c.Path {
+		fmt.Fprintf(&b, "\t%s\n", s)
+	}
+	return b.String()
+}
+
+// TestDemanded is the claim: every sequence of transitions ends in a final phase, and nothing is wrong with it.
+func TestDemanded(t *testing.T) {
+	for _, kind := range kinds() {
+		for _, symmetry := range []bool{true, false} {
+			r := explore(t, Config{Machine: Machine{Spec: phase.Demanded()}, Kind: kind, Items: 3, Faults: Budget{2, 1, 1}, NoSymmetry: !symmetry})
+			t.Logf("%s, symmetry %t: %d generated, %d distinct, depth %d", kind, symmetry, r.Generated, r.Distinct, r.Depth)
+			for _, c := range r.Counterexamples {
+				t.Errorf("%s: %s", kind, c)
+			}
+			// Or else nothing was shown.
+			for _, p := range kind.Phases() {
+				if !r.Phases[p] && p != phase.Deleting {
+					t.Errorf("%s: %s was never reached", kind, p)
+				}
+			}
+		}
+	}
+}
+
+func properties(r Report) []string {
+	var names []string
+	for _, c := range r.Counterexamples {
+		names = append(names, c.Property)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestRelease(t *testing.T) {
+	common := []string{
+		"Cancel that hangs is given up", "Execute that hangs is given up", "InProgress is not forgotten", "Progress that hangs is given up",
+		"completed-means-every-operation-completed", "errors-cover-failed-operations",
+		"failed-operation-means-not-completed", "finalized-counts-add-up", "finalizing-without-errors", "nothing-finalizes-while-operations-run",
+	}
+	for _, kind := range kinds() {
+		want := common
+		if kind == phase.Backup {
+			want = append(slices.Clone(common), "ReadyToStart is not forgotten", "stored-copy-agrees")
+		}
+		slices.Sort(want)
+		r := explore(t, Config{Machine: Machine{Spec: release(t)}, Kind: kind, Items: 2, Faults: Budget{1, 1, 1}, NoSymmetry: true})
+		if diff := cmp.Diff(want, properties(r)); diff != "" {
+			t.Errorf("%s: counterexamples (-want +got):\n%s", kind, diff)
+		}
+	}
+}
+
+// ends are what is seen of the objects at their end, and what is violated.
+func ends(t *testing.T, c Config) map[string]bool {
+	t.Helper()
+	x := newExplorer(c)
+	if err := x.search(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	x.liveness()
+	seen := map[string]bool{}
+	for _, s := range x.states {
+		if s.Object.Phase.Final() {
+			seen[fmt.Sprintf("%+v", s.Object.View())] = true
+		}
+	}
+	for _, p := range properties(x.report) {
+		seen[p] = true
+	}
+	return seen
+}
+
+// TestReductionChangesNothing: deaths of the server where nobody can tell, and the order of operations, can be left out.
+func TestReductionChangesNothing(t *testing.T) {
+	for _, rules := range []phase.Rules{phase.Demanded(), release(t)} {
+		for _, kind := range kinds() {
+			c := Config{Machine: Machine{Spec: rules}, Kind: kind, Items: 2, Faults: Budget{2, 1, 1}, NoSymmetry: true}
+			reduced := ends(t, c)
+			c.Unreduced = true
+			if diff := cmp.Diff(slices.Sorted(maps.Keys(ends(t, c))), slices.Sorted(maps.Keys(reduced))); diff != "" {
+				t.Errorf("%s %s (-unreduced +reduced):\n%s", rules.Name, kind, diff)
+			}
+			c.Unreduced, c.NoSymmetry = false, false
+			if diff := cmp.Diff(slices.Sorted(maps.Keys(reduced)), slices.Sorted(maps.Keys(ends(t, c)))); diff != "" {
+				t.Errorf("%s %s (-without symmetry +with it):\n%s", rules.Name, kind, diff)
+			}
+		}
+	}
+}
+
+func TestExploreStops(t *testing.T) {
+	c := Config{Machine: Machine{Spec: phase.Demanded()}, Items: 3, Faults: Budget{2, 1, 1}, MaxStates: 5000}
+	r, err := Explore(t.Context(), c)
+	if !errors.Is(err, ErrLimit) || r.Complete || r.Distinct < 5000 || r.Distinct > 10_000 {
+		t.Errorf("Explore = %+v, %v", r.Progress, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c.MaxStates, c.Progress = 0, func(p Progress) {
+		if p.Distinct > 2000 {
+			cancel()
+		}
+	}
+	r, err = Explore(ctx, c)
+	if !errors.Is(err, context.Canceled) || r.Complete || r.Distinct < 2000 {
+		t.Errorf("Explore = %+v, %v", r.Progress, err)
+	}
+}
+
+func BenchmarkExplore(b *testing.B) {
+	for b.Loop() {
+		r := explore(b, Config{Machine: Machine{Spec: phase.Demanded()}, Kind: phase.Backup, Items: 3, Faults: Budget{2, 1, 1}})
+		b.ReportMetric(float64(r.Generated)/r.Elapsed.Seconds(), "steps/s")
+		b.ReportMetric(float64(r.Bytes)/float64(r.Distinct), "bytes/state")
+	}
+}

@@ -1,0 +1,101 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/velosim/velosim/sim/phase"
+)
+
+// property is what a step or a state has violated.
+type property struct{ name, statement string }
+
+// violated are the properties of safety that the step violates.
+func violated(before State, step Step, after State, effects phase.Effects) []property {
+	var found []property
+	view := after.Object.View()
+	view.From = before.Object.Phase
+	for _, inv := range phase.Invariants() {
+		if !inv.Holds(view) {
+			found = append(found, property{inv.Name, inv.Statement})
+		}
+	}
+	o := after.Object
+	for _, p := range []struct {
+		property
+		holds bool
+	}{
+		{
+			property{"timed-out-operation-is-cancelled", "Cancel is called on an operation that has timed out."},
+			step.Input != input(phase.OperationTimedOut) && step.Input != input(phase.CancelHung) || effects.Has(phase.CancelCalled),
+		},
+		{
+			property{"completed-means-every-operation-completed", "An object is Completed only if each of its operations has."},
+			o.Phase != phase.Completed || after.count(Completed) == int(after.Started) && o.Lost == 0,
+		},
+		{
+			property{"outcome-is-stored", "What became of the operations is in the object store before the finalizer begins."},
+			o.Phase != phase.Finalizing && o.Phase != phase.FinalizingPartiallyFailed || o.Abandoned || after.stored(),
+		},
+		{
+			property{"counts-are-the-operations", "The counts of a waiting or finalizing object are those of its operations."},
+			o.Down || o.Abandoned || !waitsOrFinalizes(o.Phase) ||
+				int(o.Running) == after.count(Running) && int(o.Completed) == after.count(Completed) && int(o.Failed) == after.count(Failed),
+		},
+		{
+			property{"ended-backup-is-not-tracked", "The tracker lets go of a backup that its finalizer, or its failure, has ended."},
+			!o.Phase.Final() || o.Abandoned || o.Tracked == phase.Untracked,
+		},
+	} {
+		if !p.holds {
+			found = append(found, p.property)
+		}
+	}
+	return found
+}
+
+// stuck is the violation of a state that nothing leads on from.
+func stuck(s State) property {
+	o := s.Object
+	switch {
+	case o.Hung != phase.NoCall:
+		return property{
+			fmt.Sprintf("%s that hangs is given up", o.Hung),
+			fmt.Sprintf("An object does not stay %s for ever because a call of %s hangs.", o.Phase, o.Hung),
+		}
+	case o.Forgotten:
+		return property{
+			fmt.Sprintf("%s is not forgotten", o.Phase),
+			fmt.Sprintf("An object that is %s is taken up by a controller.", o.Phase),
+		}
+	}
+	return property{fmt.Sprintf("%s is left", o.Phase), fmt.Sprintf("An object does not stay %s for ever.", o.Phase)}
+}
+
+func waitsOrFinalizes(p phase.Phase) bool {
+	switch p {
+	case phase.WaitingForPluginOperations, phase.WaitingForPluginOperationsPartiallyFailed, phase.Finalizing, phase.FinalizingPartiallyFailed:
+		return true
+	}
+	return false
+}
+
+// count is how many operations the server's memory has in that outcome.
+func (s *State) count(o Outcome) int {
+	n := 0
+	for _, op := range s.ops() {
+		if op.Memory == o {
+			n++
+		}
+	}
+	return n
+}
+
+// stored reports whether the object store has what the server's memory has.
+func (s *State) stored() bool {
+	for _, op := range s.ops() {
+		if op.Memory != op.Stored {
+			return false
+		}
+	}
+	return true
+}
