@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 	"unsafe"
 
@@ -16,8 +17,8 @@ type Config struct {
 	// Items of which each may start an operation: 1 to MaxOperations.
 	Items  int
 	Faults Budget
-	// MaxStates ends the exploration when so many distinct states are known; 0: no limit.
-	MaxStates int
+	// MaxBytes ends the exploration when the states take so much memory, about; 0: no limit.
+	MaxBytes int
 	// NoSymmetry tells apart states that differ only in the order of operations. Liveness is judged only then.
 	NoSymmetry bool
 	// Progress is called now and then; nil: not.
@@ -29,6 +30,16 @@ type Progress struct {
 	Generated, Distinct, Queue, Depth int
 	Elapsed                           time.Duration
 	Bytes                             int // of the states and how they were reached, about
+}
+
+// String is the progress in a line.
+func (p Progress) String() string {
+	rate := 0.0
+	if s := p.Elapsed.Seconds(); s > 0 {
+		rate = float64(p.Generated) / s
+	}
+	return fmt.Sprintf("%d generated, %d distinct, depth %d, %d to go, %v, %.0f steps/s, %d MiB",
+		p.Generated, p.Distinct, p.Depth, p.Queue, p.Elapsed.Round(100*time.Millisecond), rate, p.Bytes>>20)
 }
 
 // Report is what an exploration has found.
@@ -56,8 +67,8 @@ type Counterexample struct {
 	End State
 }
 
-// ErrLimit ends an exploration at Config.MaxStates.
-var ErrLimit = errors.New("the limit of states is reached")
+// ErrMemory ends an exploration at Config.MaxBytes.
+var ErrMemory = errors.New("the limit of memory is reached")
 
 // Explore visits every state that can be reached, breadth first. When ctx ends or the limit is reached, it returns what is
 // known, and why.
@@ -70,6 +81,9 @@ func Explore(ctx context.Context, c Config) (Report, error) {
 	x.report.Progress, x.report.Complete = x.progress(), err == nil
 	return x.report, err
 }
+
+// Start is the state that an exploration begins in.
+func (c Config) Start() State { return Initial(c.Kind, c.Items, c.Faults) }
 
 // explorer holds the states visited, by the order in which they were found.
 type explorer struct {
@@ -101,7 +115,7 @@ func newExplorer(c Config) *explorer {
 		Config: c, start: time.Now(), index: map[State]int32{}, broken: map[string]bool{},
 		report: Report{Steps: map[string]Count{}, Phases: map[phase.Phase]bool{}},
 	}
-	x.visit(Initial(c.Kind, c.Items, c.Faults), -1, Step{})
+	x.visit(c.Start(), -1, Step{})
 	x.levels = 1
 	return x
 }
@@ -131,8 +145,8 @@ func (x *explorer) search(ctx context.Context) error {
 			if x.Config.Progress != nil {
 				x.Config.Progress(x.progress())
 			}
-			if x.MaxStates > 0 && len(x.states) >= x.MaxStates {
-				return ErrLimit
+			if x.MaxBytes > 0 && x.progress().Bytes >= x.MaxBytes {
+				return ErrMemory
 			}
 		}
 		if x.head == x.levels {
@@ -171,12 +185,17 @@ func (x *explorer) expand(i int32) {
 	}
 }
 
-// found keeps the first, and so the shortest, path to a violation of each property.
+// found keeps the first, and so the shortest, path to a violation of each property; of a state that is stuck, by each kind of
+// step that leads to one.
 func (x *explorer) found(p property, at int32, last *Step, end State) {
-	if x.broken[p.name] {
+	key := p.name
+	if last == nil {
+		key += " " + x.by[at].kind()
+	}
+	if x.broken[key] {
 		return
 	}
-	x.broken[p.name] = true
+	x.broken[key] = true
 	path := x.path(at)
 	if last != nil {
 		path = append(path, *last)

@@ -57,6 +57,14 @@ type Rule struct {
 // Deviates reports whether the reading deviates in this rule.
 func (r Rule) Deviates(in Rules) bool { return r.field != nil && *r.field(&in) }
 
+// Without is the reading without the deviation in rule.
+func (r Rules) Without(rule Rule) Rules {
+	if rule.field != nil {
+		*rule.field(&r) = false
+	}
+	return r
+}
+
 // All returns every rule in which a release deviates.
 func All() []Rule {
 	return []Rule{

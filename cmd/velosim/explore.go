@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/velosim/velosim/sim/model"
+	"github.com/velosim/velosim/sim/phase"
+)
+
+// exploreOptions are the flags of explore.
+type exploreOptions struct {
+	as                  string
+	restore, safety     bool
+	operations          int
+	crashes, api, store uint8
+	memory              int // MiB
+	format              string
+}
+
+func exploreCommand(c *cli) *cobra.Command {
+	var o exploreOptions
+	cmd := &cobra.Command{
+		Use:   "explore",
+		Short: "Explore every run that the specification allows, and look for one that ends badly",
+		Long: `Explore visits every state that a backup, or a restore, can come to: whatever its plugins answer, whenever the server dies, and
+whichever write fails. It shows that every run ends in a final phase and that nothing is wrong with it, or the shortest
+way to one where that is not so, and the rule by which the release allows it. No controllers run: it is the specification
+(sim/phase, sim/model) that is explored.
+
+Exit codes: 0 no counterexample, or only such as the release's rules explain; 1 counterexamples; 3 the exploration was cut off.`,
+		Example: `  velosim explore --operations 3 --crashes 2 --api-faults 1 --store-faults 1
+  velosim explore --as v1.18 --restore`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.explore(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.as, "as", "demanded", "explore the `READING`: demanded, or what a release does: v1.18")
+	f.BoolVar(&o.restore, "restore", false, "explore a restore; else it is a backup")
+	f.IntVar(&o.operations, "operations", 2, fmt.Sprintf("up to `N` item operations, at most %d", model.MaxOperations))
+	f.Uint8Var(&o.crashes, "crashes", 1, "the server may die `N` times")
+	f.Uint8Var(&o.api, "api-faults", 1, "`N` writes to the API server may be lost")
+	f.Uint8Var(&o.store, "store-faults", 1, "`N` accesses to the object store may fail")
+	f.BoolVar(&o.safety, "safety", false, "judge safety alone, which takes states for one that differ in the order of operations")
+	f.IntVar(&o.memory, "memory", 4096, "stop when the states take `N` MiB")
+	f.StringVar(&o.format, "format", "text", "text or json")
+	return cmd
+}
+
+func (o exploreOptions) config() (model.Config, phase.Rules, error) {
+	rules := phase.Demanded()
+	if o.as != rules.Name {
+		var err error
+		if rules, err = phase.ForRelease(o.as); err != nil {
+			return model.Config{}, rules, fmt.Errorf("--as: %w, or demanded", err)
+		}
+	}
+	switch {
+	case o.operations < 0 || o.operations > model.MaxOperations:
+		return model.Config{}, rules, fmt.Errorf("--operations %d: 0 to %d are possible", o.operations, model.MaxOperations)
+	case o.memory < 1:
+		return model.Config{}, rules, fmt.Errorf("--memory %d: at least 1 MiB is needed", o.memory)
+	}
+	kind := phase.Backup
+	if o.restore {
+		kind = phase.Restore
+	}
+	return model.Config{
+		Machine: model.Machine{Spec: rules}, Kind: kind, Items: o.operations, NoSymmetry: !o.safety, MaxBytes: o.memory << 20,
+		Faults: model.Budget{Crashes: o.crashes, API: o.api, Store: o.store},
+	}, rules, oneOf("format", o.format, formats())
+}
+
+func (c *cli) explore(ctx context.Context, o exploreOptions) error {
+	config, rules, err := o.config()
+	if err != nil {
+		return err
+	}
+	line := newLine(c.drawn, c.terminal, time.Now)
+	config.Progress = func(p model.Progress) { line.show(p.String()) }
+	report, cut := model.Explore(ctx, config)
+	line.clear()
+	found := explained(config, rules, report)
+	if o.format == "json" {
+		err = printJSON(c.out, exploration(config, rules, report, found))
+	} else {
+		err = printExploration(c.out, config, rules, report, found)
+	}
+	switch {
+	case cut != nil:
+		return &exitError{exitInconclusive, errors.Join(fmt.Errorf("the exploration was cut off, and what is above is not all: %w", cut), err)}
+	case err != nil:
+		return &exitError{exitInconclusive, err}
+	}
+	for _, x := range found {
+		if len(x.causes) == 0 {
+			return &exitError{exitFailure, nil}
+		}
+	}
+	return nil
+}
+
+// finding is a counterexample and the rules that it is due to.
+type finding struct {
+	model.Counterexample
+	causes []phase.Rule
+}
+
+func explained(config model.Config, rules phase.Rules, r model.Report) []finding {
+	var found []finding
+	for _, x := range r.Counterexamples {
+		found = append(found, finding{x, model.Causes(config.Start(), rules, x)})
+	}
+	return found
+}
+
+func (f finding) rules() string {
+	var names []string
+	for _, rule := range f.causes {
+		names = append(names, rule.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func printExploration(w io.Writer, config model.Config, rules phase.Rules, r model.Report, found []finding) error {
+	fmt.Fprintf(w, "%s, %s: up to %s, %s, %s, %s\n", rules.Name, config.Kind, count(config.Items, "operation"),
+		plural(config.Faults.Crashes, "crash", "crashes"), count(int(config.Faults.API), "API fault"), count(int(config.Faults.Store), "store fault"))
+	fmt.Fprintf(w, "%s\n\n", r.Progress)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "step\tdistinct\tgenerated\n")
+	for _, kind := range slices.Sorted(maps.Keys(r.Steps)) {
+		fmt.Fprintf(t, "%s\t%d\t%d\n", kind, r.Steps[kind].Distinct, r.Steps[kind].Generated)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, x := range found {
+		fmt.Fprintf(w, "\ncounterexample: %s\n", x.Statement)
+		if len(x.causes) > 0 {
+			fmt.Fprintf(w, "  by rule %s\n", x.rules())
+		}
+		for i, s := range x.Path {
+			fmt.Fprintf(w, "  %3d  %s\n", i+1, s)
+		}
+	}
+	verdict := "no counterexample"
+	if len(found) > 0 {
+		verdict = count(len(found), "counterexample")
+	}
+	if !r.Complete {
+		verdict += " so far"
+	} else if len(found) == 0 {
+		verdict += ": every run ends in a final phase"
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", verdict)
+	return err
+}
+
+func plural(n uint8, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// exploration is the report for a program.
+func exploration(config model.Config, rules phase.Rules, r model.Report, found []finding) any {
+	type counterexample struct {
+		Property  string   `json:"property"`
+		Statement string   `json:"statement"`
+		Rules     []string `json:"rules"`
+		Path      []string `json:"path"`
+	}
+	list := []counterexample{}
+	for _, x := range found {
+		y := counterexample{Property: x.Property, Statement: x.Statement, Rules: []string{}, Path: []string{}}
+		for _, rule := range x.causes {
+			y.Rules = append(y.Rules, rule.Name)
+		}
+		for _, s := range x.Path {
+			y.Path = append(y.Path, s.String())
+		}
+		list = append(list, y)
+	}
+	return map[string]any{
+		"reading": rules.Name, "kind": config.Kind.String(), "complete": r.Complete, "generated": r.Generated, "distinct": r.Distinct,
+		"depth": r.Depth, "bytes": r.Bytes, "seconds": r.Elapsed.Seconds(), "counterexamples": list,
+	}
+}

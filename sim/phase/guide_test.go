@@ -1,0 +1,86 @@
+package phase
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write README.md anew")
+
+// TestGuide keeps README.md what the machine says.
+func TestGuide(t *testing.T) {
+	const file = "README.md"
+	want := guide(t)
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("%s is not current (go test ./sim/phase -update; -want +got):\n%s", file, diff)
+	}
+}
+
+func guide(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("# Phases of Velero's backups and restores\n\nMade from the machine of this package by its tests. What the phases mean, and where in Velero each edge is made, is in [doc.go](doc.go).\n")
+	for _, kind := range []Kind{Backup, Restore} {
+		fmt.Fprintf(&b, "\n## A %s\n\n%s", kind, diagram(t, kind))
+	}
+	b.WriteString("\n## Deviations\n\nWhat a release does otherwise than demanded. `velosim deviations` prints them with their sources.\n\n| rule | demanded | what releases do | releases | witness | reports |\n|---|---|---|---|---|---|\n")
+	for _, rule := range All() {
+		witness := "none yet: no world has the fault"
+		if rule.Witness != "" {
+			witness = rule.Witness
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", rule.Name, rule.Statement, rule.Deviation,
+			strings.Join(rule.Releases, ", "), witness, strings.Join(rule.Reports, ", "))
+	}
+	return b.String()
+}
+
+// diagram draws the edges of both readings; those of one alone name it.
+func diagram(t *testing.T, k Kind) string {
+	var b strings.Builder
+	b.WriteString("```mermaid\nstateDiagram-v2\n    [*] --> New\n")
+	both := readings(t)
+	legal := []map[Edge][]Input{both[0].Legal(k), both[1].Legal(k)}
+	for _, from := range k.Phases() {
+		for _, to := range k.Phases() {
+			edge := Edge{from, to}
+			inputs := slices.Concat(legal[0][edge], legal[1][edge])
+			if len(inputs) == 0 || to == Deleting && from.Final() {
+				continue
+			}
+			slices.Sort(inputs)
+			var texts []string
+			for _, in := range slices.Compact(inputs) {
+				text := in.String()
+				for i := range both {
+					if !slices.Contains(legal[i][edge], in) {
+						text += fmt.Sprintf(" (%s)", both[1-i].Name)
+					}
+				}
+				texts = append(texts, text)
+			}
+			fmt.Fprintf(&b, "    %s --> %s: %s\n", from, to, strings.Join(texts, "; "))
+		}
+	}
+	for _, p := range k.Phases() {
+		if p.Final() {
+			fmt.Fprintf(&b, "    %s --> [*]\n", p)
+		}
+	}
+	b.WriteString("```\n")
+	return b.String()
+}
