@@ -84,9 +84,12 @@ func TestReadUnknown(t *testing.T) {
 // TestWitnesses pins which scenarios show a deviation of a release, and by which rule.
 func TestWitnesses(t *testing.T) {
 	want := map[string]string{
-		"backup-progress-errors-once":               "progress-error-is-final",
-		"backup-progress-hangs":                     "plugin-call-without-deadline",
-		"backup-server-killed-while-ready-to-start": "ready-backup-forgotten-by-restart",
+		"backup-final-upload-fails":                    "final-upload-failure-ignored",
+		"backup-operations-file-lost":                  "missing-operations-read-as-none",
+		"backup-server-killed-after-upload-of-failure": "failure-forgotten-before-patch",
+		"backup-progress-errors-once":                  "progress-error-is-final",
+		"backup-progress-hangs":                        "plugin-call-without-deadline",
+		"backup-server-killed-while-ready-to-start":    "ready-backup-forgotten-by-restart",
 	}
 	got := map[string]string{}
 	for _, name := range scenarios.Names() {

@@ -75,7 +75,7 @@ func TestRelease(t *testing.T) {
 	common := []string{
 		"Cancel that hangs is given up", "Execute that hangs is given up", "InProgress is not forgotten", "Progress that hangs is given up",
 		"completed-means-every-operation-completed", "errors-cover-failed-operations",
-		"failed-operation-means-not-completed", "finalized-counts-add-up", "finalizing-without-errors", "nothing-finalizes-while-operations-run",
+		"failed-operation-means-not-completed", "finalized-counts-add-up", "finalizing-without-errors", "nothing-finalizes-while-operations-run", "operations-stay-known",
 	}
 	for _, kind := range kinds() {
 		want := common

@@ -14,6 +14,8 @@ type View struct {
 	Errors int
 	// Outdated: the object has ended, and its stored copy says otherwise.
 	Outdated bool
+	// Lost operations that the object store does not know of.
+	Lost int
 	// Abandoned: the running operations were given up, as the location or backup could not be looked up.
 	Abandoned bool
 }
@@ -23,7 +25,7 @@ func (s State) View() View {
 	v := View{
 		Kind: s.Kind, From: s.Phase, Phase: s.Phase,
 		Attempted: s.operations(), Completed: int(s.Completed), Failed: int(s.Failed),
-		Errors: int(s.Errors), Abandoned: s.Abandoned, Outdated: s.Outdated,
+		Errors: int(s.Errors), Abandoned: s.Abandoned, Outdated: s.Outdated, Lost: int(s.Lost),
 	}
 	switch s.Phase {
 	case Finalizing, FinalizingPartiallyFailed, Completed:
@@ -108,6 +110,11 @@ func Invariants() []Invariant {
 			"stored-copy-agrees",
 			"A backup that its finalizer has ended is as its stored copy says.",
 			func(v View) bool { return !v.finalizedAndEnded() || !v.Outdated },
+		},
+		{
+			"operations-stay-known",
+			"The object store knows the operations of a finalized object.",
+			func(v View) bool { return !v.finalizedAndEnded() || v.Lost == 0 },
 		},
 		{
 			"abandoned-means-not-completed",

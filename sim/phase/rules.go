@@ -46,6 +46,8 @@ type Rule struct {
 	Source string
 	// Witness is the scenario that shows the deviation. Empty: it takes a fault that no world has yet.
 	Witness string
+	// Breaks are the invariants that the deviation breaks, by name.
+	Breaks []string
 	// Reports in upstream trackers, such as velero#2922. None: unreported.
 	Reports []string
 	// Releases are the readings that deviate, such as "v1.18".
@@ -106,6 +108,8 @@ func All() []Rule {
 			Deviation: "The upload clears the errors in memory: if the patch that follows does not land, nobody counts them, and the object ends Completed with failed operations.",
 			Source: proposed + "; uploadProgress in pkg/itemoperationmap/backup_operation_map.go and restore_operation_map.go, called by " +
 				"updateBackupAndOperationsJSON and updateRestoreAndOperationsJSON in pkg/controller",
+			Witness:  "backup-server-killed-after-upload-of-failure",
+			Breaks:   []string{"finalizing-without-errors", "failed-operation-means-not-completed", "errors-cover-failed-operations"},
 			Releases: []string{"v1.18"},
 			field:    func(r *Rules) *bool { return &r.FailureForgottenBeforePatch },
 		},
@@ -114,6 +118,8 @@ func All() []Rule {
 			Statement: "A waiting object whose operations file is gone ends PartiallyFailed: its operations count as failed.",
 			Deviation: "A missing operations file reads as no operations: the object ends Completed, with operations attempted that neither completed nor failed.",
 			Source:    proposed + "; tryGet in pkg/persistence/object_store.go returns nothing, and no error",
+			Witness:   "backup-operations-file-lost",
+			Breaks:    []string{"nothing-finalizes-while-operations-run", "finalized-counts-add-up", "operations-stay-known"},
 			Releases:  []string{"v1.18"},
 			field:     func(r *Rules) *bool { return &r.MissingOperationsReadAsNone },
 		},
@@ -122,6 +128,8 @@ func All() []Rule {
 			Statement: "A backup ends when its stored copy says so, too.",
 			Deviation: "The patch to the final phase follows an upload that failed: the stored copy stays at Finalizing, and other clusters that sync it never see the backup end.",
 			Source:    proposed + "; the deferred patch in Reconcile of pkg/controller/backup_finalizer_controller.go",
+			Witness:   "backup-final-upload-fails",
+			Breaks:    []string{"stored-copy-agrees"},
 			Releases:  []string{"v1.18"},
 			field:     func(r *Rules) *bool { return &r.FinalUploadFailureIgnored },
 		},

@@ -17,23 +17,48 @@ func (l *linter) fault(i int) {
 		l.complain(path+".id", "%s is the id of an earlier fault; ids are unique", quote(f.ID))
 	}
 	l.point(path+".at", &f.At)
-	if f.Do.Kill == nil && l.has(path+".do") {
-		l.complain(path+".do", "names no action; write exactly one: kill: {}")
+	l.do(path, f)
+}
+
+func (l *linter) do(path string, f *Fault) {
+	if !l.has(path + ".do") {
+		return
+	}
+	named := 0
+	for _, name := range []string{"kill", "fail", "lose"} {
+		if l.has(path + ".do." + name) {
+			named++
+		}
+	}
+	if named != 1 {
+		l.complain(path+".do", "names %d actions; write exactly one of kill: {}, fail: ERROR and lose: {}", named)
+		return
+	}
+	if f.Do.Kill != nil {
+		return
+	}
+	switch {
+	case f.At.Store == nil && l.sound(path+".at"):
+		l.complain(path+".do", "strikes an access to the object store only: at: {store: {verb: …, key: …}}")
+	case l.has(path+".at.delay") || l.has(path+".at.after"):
+		l.complain(path+".do", "strikes at the access itself: at.delay and at.after go with kill")
+	case f.Do.Lose == nil && f.Do.Fail == "" && l.sound(path+".do"):
+		l.complain(path+".do.fail", "is empty; write the error")
 	}
 }
 
 func (l *linter) point(path string, p *Point) {
 	l.positive(path+".nth", p.Nth == 0)
-	byPhase, byCall := l.has(path+".phase"), l.has(path+".call")
-	if l.has(path) && byPhase == byCall {
-		l.complain(path, "a fault strikes at exactly one of phase and call")
+	byPhase, byCall, byStore := l.has(path+".phase"), l.has(path+".call"), l.has(path+".store")
+	if l.has(path) && (byPhase && byCall || byPhase && byStore || byCall && byStore || !byPhase && !byCall && !byStore) {
+		l.complain(path, "a fault strikes at exactly one of phase, call and store")
 		return
 	}
 	if byPhase {
 		l.oneOf(path+".object", p.Object, "an object of the scenario", l.objects())
 		l.phase(path+".phase", p.Phase, p.Object)
 		if l.has(path + ".after") {
-			l.complain(path+".after", "goes with call; a phase strikes after its write")
+			l.complain(path+".after", "goes with call and store; a phase strikes after its write")
 		}
 	}
 	if byCall {
@@ -41,6 +66,17 @@ func (l *linter) point(path string, p *Point) {
 			l.complain(path+".object", "goes with phase; a call is made for the object that the plugin's action serves")
 		}
 		l.call(path+".call", p.Call)
+	}
+	if byStore {
+		if l.has(path + ".object") {
+			l.complain(path+".object", "goes with phase; the key says whose object it is")
+		}
+		if p.Store != nil {
+			l.oneOf(path+".store.verb", p.Store.Verb, "an access to the object store", []string{"put", "get", "exists", "list", "delete"})
+			if p.Store.Key == "" && l.sound(path+".store") {
+				l.complain(path+".store.key", "is empty; write the object's key in the bucket, such as backups/%s/velero-backup.json", l.scenario.Backup.Name)
+			}
+		}
 	}
 }
 

@@ -145,7 +145,7 @@ type Fault struct {
 	Do Do     `json:"do"`
 }
 
-// Point is where a fault strikes: at exactly one of Phase and Call.
+// Point is where a fault strikes: at exactly one of Phase, Call and Store.
 type Point struct {
 	// Phase: Object was just written with this phase, and the writer has not seen the reply.
 	Phase string `json:"phase,omitempty"`
@@ -153,9 +153,11 @@ type Point struct {
 	Object string `json:"object,omitempty"`
 	// Call: a plugin's method is called.
 	Call *Call `json:"call,omitempty"`
+	// Store: the object store is accessed.
+	Store *Access `json:"store,omitempty"`
 	// Nth occurrence of the point, from 1. Default: 1.
 	Nth int `json:"nth,omitempty"`
-	// After: with Call, strike when the call has taken effect and Velero has not seen its reply; default, before it.
+	// After: with Call or Store, strike when it has taken effect and Velero has not seen its reply; default, before it.
 	After bool `json:"after,omitempty"`
 	// Delay between the point and the fault. Default: 0s.
 	Delay Duration `json:"delay,omitzero"`
@@ -168,10 +170,25 @@ type Call struct {
 	Method string `json:"method"`
 }
 
-// Do is what a fault does.
+// Access is an access to the object store.
+type Access struct {
+	// Verb is put, get, exists, list or delete.
+	Verb string `json:"verb"`
+	// Key of the object in the bucket: backups/backup-1/velero-backup.json.
+	Key string `json:"key"`
+}
+
+// Do is what a fault does: exactly one of these.
 type Do struct {
 	Kill *Kill `json:"kill,omitempty"`
+	// Fail, at a Store point, makes the access fail with this error, without an effect.
+	Fail string `json:"fail,omitempty"`
+	// Lose, at a Store point, removes the object just before the access.
+	Lose *Lose `json:"lose,omitempty"`
 }
+
+// Lose removes an object from the object store.
+type Lose struct{}
 
 // Kill ends the server at once, as SIGKILL does, and its plugin processes with it.
 type Kill struct {

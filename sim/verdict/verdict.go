@@ -62,7 +62,11 @@ type reading struct {
 	outcome scenario.Outcome
 	// accepted is the phase, not a final one, in which the deviation leaves the object; empty: there is none.
 	accepted string
+	// broken are the invariants that the deviation breaks, by name.
+	broken []string
 }
+
+func (rd reading) holds(invariant string) bool { return !slices.Contains(rd.broken, invariant) }
 
 // Judge judges a run of the scenario: as users need it (phase.Demanded), and, where the scenario names a deviation that
 // the trace's release has, as that release does (phase.ForRelease). A deviation that is named need not show, other than in the
@@ -165,6 +169,11 @@ func released(release phase.Rules, d *scenario.Deviation) reading {
 	if !final(d.Phase) {
 		rd.accepted = d.Phase
 	}
+	for _, rule := range phase.All() {
+		if rule.Name == d.Rule {
+			rd.broken = rule.Breaks
+		}
+	}
 	return rd
 }
 
@@ -174,11 +183,11 @@ func (r *run) judge(s *scenario.Scenario, rd reading, seen evidence) []Finding {
 	if seen.complete() {
 		found = append(found, r.expectation(s.Object(), rd.outcome)...)
 	}
-	found = append(found, r.conformance(rd.rules)...)
+	found = append(found, r.conformance(rd)...)
 	if seen.whole {
 		found = append(found, r.liveness(Bound(s), s.Object(), rd.accepted)...)
 	}
-	found = append(found, r.accounting()...)
+	found = append(found, r.accounting(rd)...)
 	found = append(found, r.contract(rd.rules)...)
 	for i := range found {
 		found[i].Reading = rd.rules.Name

@@ -11,6 +11,7 @@ const (
 	CanBackup  = "backup"  // run backups, as every scenario does
 	CanRestore = "restore" // run restores
 	CanKill    = "kill"    // kill the server, and start it again
+	CanStore   = "store"   // let accesses to the object store fail, or be where a fault strikes
 )
 
 // Lacks returns the capabilities that the scenario needs and the world does not have; none: the world can run it.
@@ -21,6 +22,9 @@ func (i Info) Lacks(s *scenario.Scenario) []string {
 	}
 	if slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.Do.Kill != nil }) {
 		needs = append(needs, CanKill)
+	}
+	if slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.At.Store != nil }) {
+		needs = append(needs, CanStore)
 	}
 	return slices.DeleteFunc(needs, func(c string) bool { return slices.Contains(i.Capabilities, c) })
 }

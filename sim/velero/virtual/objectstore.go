@@ -36,7 +36,12 @@ func (s *objectStore) access(verb, bucket, key string, do func(objects, string) 
 	if err := s.inc.step(s.controller, "store "+verb+" "+path); err != nil {
 		return err
 	}
-	size, err := do(s.inc.run.objects, path)
+	err := s.inc.run.faults.access(verb, path, false)
+	s.inc.fence()
+	size := 0
+	if err == nil {
+		size, err = do(s.inc.run.objects, path)
+	}
 	body := trace.Store{Verb: verb, Key: path, Controller: s.controller, Size: size}
 	if strings.HasSuffix(key, "-logs.gz") || strings.HasSuffix(key, ".tar.gz") {
 		body.Size = 0 // Velero writes log lines and the files of a tarball in an order that is not the same in every run
@@ -45,6 +50,8 @@ func (s *objectStore) access(verb, bucket, key string, do func(objects, string) 
 		body.Error = err.Error()
 	}
 	s.inc.record("", trace.Body{Store: &body})
+	s.inc.run.faults.access(verb, path, true) //nolint:errcheck // the access is over: nothing but a kill strikes now
+	s.inc.fence()
 	return err
 }
 

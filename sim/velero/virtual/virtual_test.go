@@ -87,9 +87,12 @@ func seeds(t testing.TB, few int64) int64 {
 
 // deviations are the catalogue's scenarios in which this release deviates.
 var deviations = map[string]string{
-	"backup-progress-hangs":                     "plugin-call-without-deadline",
-	"backup-progress-errors-once":               "progress-error-is-final",
-	"backup-server-killed-while-ready-to-start": "ready-backup-forgotten-by-restart",
+	"backup-progress-hangs":                        "plugin-call-without-deadline",
+	"backup-progress-errors-once":                  "progress-error-is-final",
+	"backup-server-killed-while-ready-to-start":    "ready-backup-forgotten-by-restart",
+	"backup-final-upload-fails":                    "final-upload-failure-ignored",
+	"backup-operations-file-lost":                  "missing-operations-read-as-none",
+	"backup-server-killed-after-upload-of-failure": "failure-forgotten-before-patch",
 }
 
 func TestCatalogue(t *testing.T) {

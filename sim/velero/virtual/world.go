@@ -54,7 +54,7 @@ func New() *World {
 
 // Info implements world.World.
 func (w *World) Info() world.Info {
-	info := world.Info{World: "virtual", Velero: Velero, Capabilities: []string{world.CanBackup, world.CanRestore, world.CanKill}}
+	info := world.Info{World: "virtual", Velero: Velero, Capabilities: []string{world.CanBackup, world.CanRestore, world.CanKill, world.CanStore}}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		info.Build = b.GoVersion
 	}
