@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/vmware-tanzu/velero/pkg/cmd/server/config"
@@ -33,6 +34,8 @@ type incarnation struct {
 	ended  chan struct{} // main has returned
 	err    error         // that it returned
 
+	// reconciling is how many reconciles are under way.
+	reconciling atomic.Int64
 	// running is the context of its plugins' processes, which die with it.
 	running context.Context
 	die     context.CancelFunc

@@ -44,7 +44,7 @@ type namedManager struct {
 // GetClient is asked by periodic sources only. Their lists are no steps: nothing can come between a list of the cache and
 // the adding of what it has to a work queue, and a step every few seconds would be dear.
 func (m namedManager) GetClient() client.Client {
-	return m.inc.client(m.controller, cacheReader{Reader: m.Manager.GetCache()})
+	return m.inc.client(m.controller, cacheReader{Reader: m.Manager.GetCache(), end: m.inc.ctx})
 }
 
 func (m namedManager) GetCache() cache.Cache {
@@ -69,6 +69,8 @@ func (m namedManager) watched(r reconcile.Reconciler) reconcile.Reconciler {
 		if err := m.inc.step(m.controller, "reconcile "+req.Name); err != nil {
 			return reconcile.Result{}, err
 		}
+		m.inc.reconciling.Add(1)
+		defer m.inc.reconciling.Add(-1)
 		defer func() {
 			if p := recover(); p != nil {
 				m.inc.record("", trace.Body{Reconcile: &trace.Reconcile{Controller: m.controller, Error: fmt.Sprint(p), Panic: true}})
@@ -86,7 +88,18 @@ func (m namedManager) watched(r reconcile.Reconciler) reconcile.Reconciler {
 // cacheReader reads from the cache. Lists are sorted: the cache has them in the order of a map.
 type cacheReader struct {
 	client.Reader
+	end    context.Context         // of the incarnation: some of Velero's reads have no end of their own, should the cache never sync
 	before func(what string) error // nil: nothing
+}
+
+// until is ctx, which ends with the incarnation, too.
+func (c cacheReader) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(c.end, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
 }
 
 func (c cacheReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -95,6 +108,8 @@ func (c cacheReader) Get(ctx context.Context, key client.ObjectKey, o client.Obj
 			return err
 		}
 	}
+	ctx, cancel := c.until(ctx)
+	defer cancel()
 	return c.Reader.Get(ctx, key, o, opts...)
 }
 
@@ -104,6 +119,8 @@ func (c cacheReader) List(ctx context.Context, l client.ObjectList, opts ...clie
 			return err
 		}
 	}
+	ctx, cancel := c.until(ctx)
+	defer cancel()
 	if err := c.Reader.List(ctx, l, opts...); err != nil {
 		return err
 	}

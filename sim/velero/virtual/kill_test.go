@@ -31,6 +31,30 @@ faults: [{at: {phase: Completed, delay: 1m}, do: {kill: {}}}]`,
 items: [configmaps/app/a, configmaps/app/b, configmaps/app/c]
 plugins: [{name: example.io/mover, execute: {itemsToUpdate: [configmaps/app/a]}, operation: {progress: [{at: 1h, completed: true}]}}]
 faults: [{at: {call: {plugin: example.io/mover, method: Execute}, nth: 2}, do: {kill: {}}}]`,
+		"at five points, and restarted at once": `
+items: [configmaps/app/a, configmaps/app/b, secrets/zoo/d]
+plugins:
+- name: example.io/mover
+  resources: [configmaps, secrets]
+  execute: {delay: 1s, itemsToUpdate: [configmaps/app/a]}
+  operation: {progress: [{at: 0s, of: 10}, {at: 1m, done: 10, completed: true}]}
+- name: other.io/mover
+  resources: [configmaps, secrets]
+  operation: {progress: [{at: 0s, of: 10}, {at: 1m, done: 10, completed: true}]}
+restore: {}
+faults:
+- {at: {phase: WaitingForPluginOperations, object: backup/backup-1, delay: 5s}, do: {kill: {restartAfter: 0s}}}
+- {at: {phase: WaitingForPluginOperations, object: backup/backup-1, delay: 5100ms}, do: {kill: {restartAfter: 0s}}}
+- {at: {phase: Finalizing, object: backup/backup-1}, do: {kill: {restartAfter: 1s}}}
+- {at: {phase: Completed, object: backup/backup-1}, do: {kill: {restartAfter: 0s}}}
+- {at: {phase: InProgress, object: restore/restore-1, delay: 0s}, do: {kill: {restartAfter: 1s}}}`,
+		"never, but slow to finalize": `
+backup: {itemOperationTimeout: 1m}
+plugins:
+- name: example.io/mover
+  execute: {delay: 40s, itemsToUpdate: [configmaps/app/settings]}
+  operation: {progress: [{at: 0s, of: 10}]}
+  cancel: {delay: 15s}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := parse(t, "test.yaml", scenarioOf(t, rest, "Completed"))

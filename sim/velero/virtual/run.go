@@ -130,7 +130,9 @@ func (r *run) play(ctx context.Context) (trace.End, error) {
 
 // settle lets the run go on until nothing is left to happen to the server, and a while longer.
 func (r *run) settle(ctx context.Context) trace.End {
-	quiet := func() bool { return len(r.timers) == 0 && !r.current().proc.Dead() }
+	quiet := func() bool {
+		return len(r.timers) == 0 && !r.current().proc.Dead() && r.current().reconciling.Load() == 0
+	}
 	for {
 		if end, ok := r.advance(ctx, quiet, r.bound()); !ok {
 			return end
@@ -239,8 +241,12 @@ func (r *run) stop(ctx context.Context) {
 	if inc.proc.Dead() {
 		return
 	}
-	// A manager that is told to stop before it has started its controllers would spin, and time stand still.
-	_, _ = r.sched.Run(ctx, func() bool { return inc.elected() || inc.over() }, time.Now().Add(time.Minute))
+	// A manager that is told to stop before it has started its controllers would spin, and time stand still. What Velero
+	// retries without end, once the context has ended it would retry in vain.
+	ready := func() bool { return (inc.elected() || inc.over()) && inc.reconciling.Load() == 0 }
+	if ok, _ := r.sched.Run(ctx, ready, time.Now().Add(time.Hour)); !ok {
+		return
+	}
 	inc.cancel()
 	if over, _ := r.sched.Run(ctx, inc.over, time.Now().Add(time.Minute)); over {
 		inc.record("", trace.Body{Process: &trace.Process{Name: "server", State: "stopped"}})
@@ -261,9 +267,14 @@ func (r *run) drain() {
 		inc.die()
 	}
 	// Reconciles come to their end before their workers are told to. Retries do not end by themselves, but at their next try:
-	// Velero's longest back-off grows fivefold (pkg/client/retry.go), so that it comes within minutes. With their context
-	// ended they would no longer try anything.
-	time.Sleep(10 * time.Minute)
+	// Velero's longest back-off grows fivefold (pkg/client/retry.go). With their context ended they would no longer try
+	// anything.
+	for wait := 10 * time.Minute; wait < 10*365*24*time.Hour; wait *= 2 {
+		time.Sleep(wait)
+		if !slices.ContainsFunc(r.incarnations, func(inc *incarnation) bool { return inc.reconciling.Load() > 0 }) {
+			break
+		}
+	}
 	for _, inc := range r.incarnations {
 		inc.cancel()
 		<-inc.ended

@@ -40,7 +40,7 @@ func (inc *incarnation) Manager(controller string) ctrl.Manager {
 // Cached implements server.Views. Every read is a step.
 func (inc *incarnation) Cached(controller string) client.Client {
 	return inc.client(controller, cacheReader{
-		Reader: inc.mgr.GetCache(),
+		Reader: inc.mgr.GetCache(), end: inc.ctx,
 		before: func(what string) error { return inc.step(controller, what) },
 	})
 }

@@ -20,7 +20,7 @@ func Overlay(goroot, dir string) (string, error) {
 	changed := map[string]string{}
 	sum := sha256.New()
 	for _, e := range edits() {
-		path := filepath.Join(goroot, "src", "runtime", e.file)
+		path := filepath.Join(goroot, "src", filepath.FromSlash(e.file))
 		text, ok := changed[path]
 		if !ok {
 			b, err := os.ReadFile(path)
@@ -41,7 +41,11 @@ func Overlay(goroot, dir string) (string, error) {
 	}
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	for path, text := range changed {
-		overlay.Replace[path] = filepath.Join(dir, filepath.Base(path))
+		rel, err := filepath.Rel(filepath.Join(goroot, "src"), path)
+		if err != nil {
+			return "", err
+		}
+		overlay.Replace[path] = filepath.Join(dir, strings.ReplaceAll(rel, string(filepath.Separator), "_"))
 		if err := write(overlay.Replace[path], []byte(text)); err != nil {
 			return "", err
 		}

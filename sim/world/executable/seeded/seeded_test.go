@@ -15,21 +15,59 @@ import (
 const program = `package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
+	"time"
 	_ "unsafe"
 )
 
 //go:linkname bubbleSeed runtime.bubbleSeed
 var bubbleSeed uint64
 
+// before is made before the bubble.
+var before = func() map[string]int {
+	m := map[string]int{}
+	for i := range 40 {
+		m[strconv.Itoa(i)] = i
+	}
+	return m
+}()
+
+// pools are emptied by the garbage collector, so that more or fewer maps are made.
+func pools() {
+	for range 3 {
+		if _, err := json.Marshal(before); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// timers of one instant.
+func timers() string {
+	order := make(chan string, 10)
+	for i := range 10 {
+		go func() {
+			time.Sleep(time.Second)
+			order <- strconv.Itoa(i)
+		}()
+	}
+	all := ""
+	for range 10 {
+		all += <-order
+	}
+	return all
+}
+
 func chance() string {
+	pools()
 	m := map[string]int{}
 	for i := range 40 {
 		m[strconv.Itoa(i)] = i
@@ -48,13 +86,23 @@ func chance() string {
 			taken += strconv.Itoa(n)
 		}
 	}
-	return fmt.Sprint(slices.Collect(maps.Keys(m)), taken, rand.Uint64())
+	f, err := os.CreateTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	os.Remove(f.Name())
+	return fmt.Sprint(slices.Collect(maps.Keys(m)), slices.Collect(maps.Keys(before)), taken, rand.Uint64(), f.Name())
 }
 
 func main() {
 	if os.Args[1] == "outside" {
 		fmt.Println(chance())
 		return
+	}
+	runtime.GOMAXPROCS(1)
+	for range len(os.Args) - 2 {
+		runtime.GC()
+		pools()
 	}
 	bubbleSeed, _ = strconv.ParseUint(os.Args[1], 10, 64)
 	synctest.Test(new(testing.T), func(*testing.T) {
@@ -63,12 +111,12 @@ func main() {
 			go func() { c <- chance() }()
 			fmt.Println(<-c)
 		}
-		fmt.Println(chance())
+		fmt.Println(chance() + timers())
 	})
 }
 `
 
-func build(t *testing.T) func(seed string) string {
+func build(t *testing.T) func(args ...string) string {
 	t.Helper()
 	goroot, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -90,8 +138,8 @@ func build(t *testing.T) func(seed string) string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return func(seed string) string {
-		out, err := exec.CommandContext(t.Context(), path, seed).CombinedOutput()
+	return func(args ...string) string {
+		out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -102,8 +150,10 @@ func build(t *testing.T) func(seed string) string {
 func TestChanceFollowsTheSeed(t *testing.T) {
 	chance := build(t)
 	one, two := chance("1"), chance("2")
-	if again := chance("1"); again != one {
-		t.Errorf("seed 1, twice:\n%s\n%s", one, again)
+	for _, args := range [][]string{{"1"}, {"1", "after garbage collections"}, {"1", "after", "more"}} {
+		if again := chance(args...); again != one {
+			t.Errorf("seed 1, then %v:\n%s\n%s", args, one, again)
+		}
 	}
 	lines := append(strings.Split(strings.TrimSpace(one), "\n"), strings.Split(strings.TrimSpace(two), "\n")...)
 	seen := map[string]bool{}
