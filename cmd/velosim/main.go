@@ -74,11 +74,20 @@ func (c *cli) main(args []string) int {
 	return exit.code
 }
 
+// interrupted is err, of something that came before any result; or, if the user has interrupted it, the exit that this calls for.
+func interrupted(ctx context.Context, err error) error {
+	var exit *exitError
+	if errors.As(context.Cause(ctx), &exit) {
+		return exit
+	}
+	return &exitError{exitInconclusive, err}
+}
+
 // handleSignals makes the first Ctrl-C end what runs, and the second one velosim. A closed stdout is no signal but an
 // error of the write. The cause of the cancel is for commands that nothing has come of yet: to end as shells expect it.
 func (c *cli) handleSignals(cancel context.CancelCauseFunc) (stop func()) {
 	interrupts := make(chan os.Signal, 2)
-	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {

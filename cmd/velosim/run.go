@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 
@@ -57,6 +58,8 @@ func (o runOptions) check() error {
 	switch {
 	case o.seeds < 1:
 		return fmt.Errorf("--seeds %d: at least 1 is needed", o.seeds)
+	case o.seed > math.MaxInt64-int64(o.seeds-1):
+		return fmt.Errorf("--seed %d: there are no %d seeds from there on", o.seed, o.seeds)
 	case o.parallel < 0:
 		return fmt.Errorf("--parallel %d: at least 1 is needed", o.parallel)
 	}
@@ -94,7 +97,7 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 	}
 	pool, err := world.OpenPool(ctx, path, min(o.parallel, len(jobs)), world.Options{})
 	if err != nil {
-		return &exitError{exitInconclusive, err}
+		return interrupted(ctx, err)
 	}
 	defer pool.Close()
 	if err := able(pool.Info(), sources); err != nil {

@@ -60,7 +60,7 @@ func (c *cli) find(ctx context.Context, world string, find func(executable.Finde
 	}
 	path, err := find(finder, ctx, world)
 	if err != nil {
-		return "", &exitError{exitInconclusive, err}
+		return "", interrupted(ctx, err)
 	}
 	return path, nil
 }

@@ -66,7 +66,7 @@ func TestInvalidBytes(t *testing.T) {
 		"escape sequence":         {"# \x1b[31mred\n", 1, 3, "control character U+001B"},
 		"lone carriage return":    {"kind: Scenario\rmetadata: {}\n", 1, 15, "control character U+000D"},
 		"line separator":          {"kind: Scenario\u2028metadata: {}\n", 1, 15, "control character U+2028"},
-		"too large":               {strings.Repeat("#\n", 1<<20), 1, 1, "at most 1048576"},
+		"too large":               {strings.Repeat("#\n", 1<<20), 1, 1, "more than 1 MiB"},
 		"too many brackets":       {strings.Repeat("[", 1<<20), 1, 33, "nested deeper than 32"},
 		"too many list markers":   {strings.Repeat("- ", 1<<19), 1, 65, "nested deeper than 32"},
 		"too many question marks": {strings.Repeat("? ", 1<<19), 1, 1, `"?" keys`},
