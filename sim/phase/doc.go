@@ -122,6 +122,10 @@
 //   - A start whose list fails, which leaves what is InProgress as it is until the next start.
 //   - ReadyToStart in the object and in the tracker (velero#10519), and two controllers that patch the phase of one object:
 //     Deleting, say, overwritten by a pass that had begun before.
+//   - A pass that begins from a cache which does not show yet what the pass before has written. A pass that takes longer than a
+//     poll is followed by the next one at once; in 1.18.3 that one can find no operations in memory, load those that have
+//     ended from the object store, see no new error, and write Finalizing over what came after: an object whose operation has
+//     failed ends Completed. A slow Progress shows it in one seed of four (velosim found it; unreported).
 //   - A restore that is reconciled again from a cache that does not show its first writes yet: 1.18.3 takes it for a new one and
 //     runs it twice, and the operations of the first run are lost. Two seeds of 300 show it in restore-operation-completes.
 //   - `velero backup describe --details`, which uploads what is unsaved.

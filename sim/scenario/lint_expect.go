@@ -100,7 +100,8 @@ func (l *linter) cancelled(path, name string) {
 	}
 }
 
-// updated checks the items that are backed up again: Velero does so for those that a plugin names only.
+// updated checks the items that are backed up again: Velero does so for those that a plugin names, and what goes with them.
+// That it does shows in the calls of plugins alone.
 func (l *linter) updated(path string, items []Item) {
 	if !l.decoded("plugins") {
 		return
@@ -111,6 +112,19 @@ func (l *linter) updated(path string, items []Item) {
 			known = append(known, string(item))
 		}
 	}
+	if len(known) > 0 {
+		for _, p := range l.scenario.Plugins {
+			for _, item := range p.Execute.AdditionalItems {
+				known = append(known, string(item))
+			}
+		}
+	}
+	seen := func(item Item) bool {
+		resource, _, _ := strings.Cut(string(item), "/")
+		return slices.ContainsFunc(l.scenario.Plugins, func(p Plugin) bool {
+			return p.Action == BackupItemAction && slices.Contains(p.Resources, resource)
+		})
+	}
 	for i, item := range items {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		switch {
@@ -119,7 +133,10 @@ func (l *linter) updated(path string, items []Item) {
 		case len(known) == 0:
 			l.complain(at, "no plugin has itemsToUpdate, so none is updated")
 		default:
-			l.oneOf(at, string(item), "among any plugin's itemsToUpdate", known)
+			l.oneOf(at, string(item), "among any plugin's itemsToUpdate or additionalItems", known)
+			if slices.Contains(known, string(item)) && !seen(item) {
+				l.complain(at, "is of a resource that no plugin selects, so that no call would show it; add the resource to a plugin's resources, or remove it")
+			}
 		}
 	}
 }

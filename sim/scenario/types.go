@@ -213,7 +213,7 @@ type Outcome struct {
 	// Cancelled are the plugins on whose operations Cancel was called, in any order, each exactly once for every operation
 	// cancelled. An empty list: none was.
 	Cancelled *[]string `json:"cancelled,omitempty"`
-	// Updated are the items that were backed up again after the operations ended.
+	// Updated are the items that were backed up again after the operations ended: those whose Execute was called then.
 	Updated *[]Item `json:"updated,omitempty"`
 	// Within is the longest time from the object's creation to its last phase. Judged in virtual time only.
 	Within Duration `json:"within,omitzero"`
