@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -19,7 +22,7 @@ import (
 
 // exploreOptions are the flags of explore.
 type exploreOptions struct {
-	as                  string
+	as, emit            string
 	restore, safety     bool
 	operations          int
 	crashes, api, store uint8
@@ -39,7 +42,8 @@ way to one where that is not so, and the rule by which the release allows it. No
 
 Exit codes: 0 no counterexample, or only such as the release's rules explain; 1 counterexamples; 3 the exploration was cut off.`,
 		Example: `  velosim explore --operations 3 --crashes 2 --api-faults 1 --store-faults 1
-  velosim explore --as v1.18 --restore`,
+  velosim explore --as v1.18 --restore
+  velosim explore --as v1.18 --api-faults 0 --emit found && velosim run found`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.explore(cmd.Context(), o) },
 	}
@@ -52,6 +56,7 @@ Exit codes: 0 no counterexample, or only such as the release's rules explain; 1 
 	f.Uint8Var(&o.store, "store-faults", 1, "`N` accesses to the object store may fail")
 	f.BoolVar(&o.safety, "safety", false, "judge safety alone, which takes states for one that differ in the order of operations")
 	f.IntVar(&o.memory, "memory", 4096, "stop when the states take `N` MiB")
+	f.StringVar(&o.emit, "emit", "", "write each counterexample that a scenario can replay into the folder `DIR`, as a scenario")
 	f.StringVar(&o.format, "format", "text", "text or json")
 	return cmd
 }
@@ -101,10 +106,44 @@ func (c *cli) explore(ctx context.Context, o exploreOptions) error {
 	case err != nil:
 		return &exitError{exitInconclusive, err}
 	}
+	if o.emit != "" {
+		if err := c.emit(o.emit, config, rules, found); err != nil {
+			return &exitError{exitInconclusive, err}
+		}
+	}
 	for _, x := range found {
 		if len(x.causes) == 0 {
 			return &exitError{exitFailure, nil}
 		}
+	}
+	return nil
+}
+
+// emit writes scenarios into the folder, and says of which counterexamples there can be none. A file that is there is left alone.
+func (c *cli) emit(dir string, config model.Config, rules phase.Rules, found []finding) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, x := range found {
+		name, text, err := x.Scenario(config.Start(), rules, x.causes)
+		if err != nil {
+			fmt.Fprintf(c.err, "velosim: no scenario for the counterexample to %q: %v\n", x.Property, err)
+			continue
+		}
+		path := filepath.Join(dir, name+".yaml")
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			fmt.Fprintf(c.err, "velosim: %s is there already; it was left alone\n", path)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString(text)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.err, path)
 	}
 	return nil
 }
