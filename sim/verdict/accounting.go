@@ -8,8 +8,9 @@ import (
 	"github.com/velosim/velosim/sim/trace"
 )
 
-// accounting checks objects at rest: the counts of the status against the invariants of sim/phase, and, of those that a
-// finalizer has ended, that the resource and its stored copy agree. Failed and FailedValidation demand no more, and
+// accounting checks objects at rest: the counts of the status against the invariants of sim/phase, the stored operations
+// against the plugins' calls, and, of those that a finalizer has ended, that the time of the end is known, that every operation
+// that was started counts, and that the resource and its stored copy agree. Failed and FailedValidation demand no more, and
 // neither does a backup that went to PartiallyFailed without a finalizer.
 func (r *run) accounting(rd reading) []Finding {
 	var found []Finding
@@ -28,7 +29,11 @@ func (r *run) accounting(rd reading) []Finding {
 			}
 		}
 		if !o.finalized() {
+			found = append(found, r.storedOperations(o, rd)...)
 			continue
+		}
+		if !o.api.Ended {
+			miss("a completionTimestamp, as it was finalized", "none")
 		}
 		switch {
 		case o.kind == phase.Restore: // has no stored copy
@@ -40,6 +45,10 @@ func (r *run) accounting(rd reading) []Finding {
 		if stored, ok := storedCounts(o); ok && rd.holds("operations-stay-known") && stored != countsOf(o.api) {
 			miss("stored item operations that agree with the status: "+counts(countsOf(o.api)), counts(stored))
 		}
+		if ops, ok := o.begun(); ok && len(ops) != o.api.Attempted {
+			miss(fmt.Sprintf("%d operations attempted, as Execute started", len(ops)), fmt.Sprint(o.api.Attempted))
+		}
+		found = append(found, r.storedOperations(o, rd)...)
 	}
 	return found
 }

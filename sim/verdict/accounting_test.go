@@ -24,6 +24,32 @@ func TestAccountingBites(t *testing.T) {
 	stored := "stored item operations that agree with the status: operations: "
 	for _, j := range []judged{
 		{
+			name:  "no completionTimestamp",
+			trace: both(func(r *trace.Rest) { r.Ended = false }),
+			found: []brief{{"accounting", "a completionTimestamp, as it was finalized", "none"}},
+		},
+		{
+			name: "a restore without completionTimestamp", change: withRestore,
+			trace: healthy().rests(1, 0).create("restore/restore-1").phases("InProgress", "Finalizing", "Completed").rest(trace.Rest{Copy: "api"}).settles(),
+			found: []brief{{"accounting", "a completionTimestamp, as it was finalized", "none"}},
+		},
+		{
+			name:  "the status knows nothing of the operation, nor does the store",
+			trace: both(func(r *trace.Rest) { r.Attempted, r.Completed, r.Operations = 0, 0, nil }),
+			found: []brief{
+				{"accounting", "1 operations attempted, as Execute started", "0"},
+				{"accounting", "operation mover-1 of example.io/mover for configmaps/app/settings, which Execute started, is stored", "it is not"},
+			},
+		},
+		{
+			name:  "the status counts an operation that nobody started",
+			trace: both(func(r *trace.Rest) { r.Attempted, r.Completed = 2, 2 }),
+			found: []brief{
+				{"accounting", stored + "2 attempted, 2 completed, 0 failed", "operations: 1 attempted, 1 completed, 0 failed"},
+				{"accounting", "1 operations attempted, as Execute started", "2"},
+			},
+		},
+		{
 			name:  "counts do not add up",
 			trace: both(func(r *trace.Rest) { r.Attempted = 2 }),
 			found: []brief{
@@ -32,6 +58,7 @@ func TestAccountingBites(t *testing.T) {
 					"phase Completed, 0 errors, 0 warnings, operations: 2 attempted, 1 completed, 0 failed, a completionTimestamp",
 				},
 				{"accounting", stored + "2 attempted, 1 completed, 0 failed", "operations: 1 attempted, 1 completed, 0 failed"},
+				{"accounting", "1 operations attempted, as Execute started", "2"},
 			},
 		},
 		{
@@ -51,6 +78,7 @@ func TestAccountingBites(t *testing.T) {
 					"accounting", "errors-cover-failed-operations: After the finalizer there are at least as many errors as failed operations.",
 					"phase Completed, 0 errors, 0 warnings, operations: 1 attempted, 0 completed, 1 failed, a completionTimestamp",
 				},
+				{"accounting", ofMover + " is stored as its plugin's calls say: completed", "phase Failed"},
 			},
 		},
 		{
@@ -77,7 +105,10 @@ func TestAccountingBites(t *testing.T) {
 		{
 			name:  "a stored operation still runs",
 			trace: rests(func(_, store *trace.Rest) { store.Operations[0].Phase = "InProgress" }),
-			found: []brief{{"accounting", stored + "1 attempted, 1 completed, 0 failed", "operations: 1 attempted, 0 completed, 0 failed"}},
+			found: []brief{
+				{"accounting", stored + "1 attempted, 1 completed, 0 failed", "operations: 1 attempted, 0 completed, 0 failed"},
+				{"accounting", ofMover + " is stored as its plugin's calls say: completed", "phase InProgress"},
+			},
 		},
 	} {
 		j.result = Fail

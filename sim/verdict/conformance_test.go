@@ -69,6 +69,7 @@ func TestConformanceBites(t *testing.T) {
 					"conformance", "finalized-counts-add-up: After the finalizer, attempted = completed + failed, unless operations were abandoned.",
 					"Finalizing → Completed; by the plugins' replies, 1 operations attempted, 0 completed, 0 failed",
 				},
+				{"accounting", ofMover + " is stored as its plugin's calls say: running", "phase Completed"},
 			},
 		},
 		{

@@ -15,7 +15,8 @@ import (
 const grain = time.Second
 
 // contract replays the calls that Velero made of the asynchronous protocol (design/Implemented/general-progress-monitoring.md
-// and the doc comments of pkg/plugin/velero/backupitemaction/v2): Cancel is called for each operation past its timeout, once per server
+// and the doc comments of pkg/plugin/velero/backupitemaction/v2): Progress and Cancel are called for operations that Execute has
+// started for the object; Cancel is called for each operation past its timeout, once per server
 // incarnation, and never for one that has not timed out or is recorded as ended; an ended operation is not polled again; a
 // graceful stop leaves no plugin process. Where the reading demands so, no call takes longer than phase.CallDeadline.
 func (r *run) contract(rules phase.Rules) []Finding {
@@ -55,6 +56,8 @@ type watched struct {
 	overdue  bool
 	base     time.Duration
 	reported bool
+	// strange: a call was reported, as no Execute had started the operation.
+	strange bool
 }
 
 func (w *watched) running() bool { return !w.ended && !w.failed && !w.cancelled }
@@ -70,7 +73,7 @@ func (op *operation) timesOut() (trace.Time, bool) {
 
 // String names the operation: its ID, plugin and item.
 func (op *operation) String() string {
-	return fmt.Sprintf("operation %s of %s for %s", op.id, op.plugin, op.item)
+	return startedOperation{op.operationID, op.item}.String()
 }
 
 func (w *watch) report(o *object, event int, expected, seen string) {
@@ -126,6 +129,12 @@ func (w *watch) call(i int, c *call) {
 		return
 	}
 	op := w.operation(c.operation)
+	if !op.strange && (!op.started || op.event > i) {
+		// Velero knows the operations of an object from Execute alone. One that its plugin does not know was started, too.
+		op.strange = true
+		w.report(c.object, i, "Progress and Cancel of operations that Execute has started for the object",
+			fmt.Sprintf("%s of operation %s of %s", c.Method, c.Operation, c.Plugin))
+	}
 	w.pass(p, op, i, c.Method)
 	name := fmt.Sprintf("operation %s of %s", c.Operation, c.Plugin)
 	switch {

@@ -7,6 +7,8 @@ import (
 	"github.com/velosim/velosim/sim/trace"
 )
 
+const neverStarted = "Progress and Cancel of operations that Execute has started for the object"
+
 func TestContractBites(t *testing.T) {
 	for _, j := range []judged{
 		{
@@ -109,15 +111,17 @@ func TestContractBites(t *testing.T) {
 			name: "no Cancel of one plugin's operation that is stored as timed out, when another's has the same ID",
 			trace: sameID().wait(4*time.Hour).cancel(mover1).of(mover).progressErrs(mover1).
 				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 2).settles(),
-			found: []brief{
-				{"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, stored as timed out", "no Cancel"},
-				{"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, stored as timed out", "no Cancel"},
-			},
+			found: []brief{{"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, stored as timed out", "no Cancel"}},
 		},
 		{
 			name: "Cancel of a completed operation",
 			trace: waiting().progress(mover1, trace.Progress{Completed: true}).restart(time.Second).cancel(mover1).
 				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
+			found: []brief{{"contract", "no Cancel of operation mover-1 of example.io/mover, which has ended", "Cancel was called"}},
+		},
+		{
+			name:  "Cancel after the backup has ended, of which the store knows nothing",
+			trace: healthy().restart(time.Second).cancel(mover1).rests(1, 0).settles(),
 			found: []brief{{"contract", "no Cancel of operation mover-1 of example.io/mover, which has ended", "Cancel was called"}},
 		},
 		{
@@ -135,6 +139,30 @@ func TestContractBites(t *testing.T) {
 			found: []brief{{
 				"contract", "no Progress of operation mover-1 of example.io/mover after its end", "Progress was called again in incarnation 1",
 			}},
+		},
+		{
+			name: "Progress and Cancel of an operation that nobody started, told once",
+			trace: begin().phases("Queued", "ReadyToStart", "InProgress").progress("ghost", trace.Progress{Done: 1}).cancel("ghost").
+				phases("Finalizing", "Completed").rests(0, 0).settles(),
+			found: []brief{{"contract", neverStarted, "Progress of operation ghost of example.io/mover"}},
+		},
+		{
+			name: "Cancel of another plugin's operation",
+			trace: waiting().of(other).cancel(mover1).of(mover).progress(mover1, trace.Progress{Completed: true}).
+				phases("Finalizing", "Completed").rests(1, 0).settles(),
+			found: []brief{{"contract", neverStarted, "Cancel of operation mover-1 of example.io/other"}},
+		},
+		{
+			name: "Progress before Execute has returned",
+			trace: begin().phases("Queued", "ReadyToStart", "InProgress").progress(mover1, trace.Progress{}).execute(mover1).
+				progress(mover1, trace.Progress{Completed: true}).phases("Finalizing", "Completed").rests(1, 0).settles(),
+			found: []brief{{"contract", neverStarted, "Progress of operation mover-1 of example.io/mover"}},
+		},
+		{
+			name: "Progress of another object's operation", change: withRestore,
+			trace: healthy().rests(1, 0).create("restore/restore-1").phases("InProgress").progress(mover1, trace.Progress{Completed: true}).
+				phases("Finalizing", "Completed").rests(0, 0).settles(),
+			found: []brief{{"contract", neverStarted, "Progress of operation mover-1 of example.io/mover"}},
 		},
 		{
 			name:  "a plugin process outlives a graceful stop",
@@ -157,6 +185,15 @@ func TestContractBites(t *testing.T) {
 
 func TestContractForgives(t *testing.T) {
 	for _, j := range []judged{
+		{
+			name: "the plugin's own error, in Velero's words",
+			trace: waiting().progress(mover1, trace.Progress{Completed: true, Error: timedOut}).phases("FinalizingPartiallyFailed", "PartiallyFailed").
+				rest(trace.Rest{Copy: "api", Errors: 1, Attempted: 1, Failed: 1, Ended: true}).
+				rest(trace.Rest{
+					Copy: "store", Errors: 1, Attempted: 1, Failed: 1, Ended: true,
+					Operations: []trace.Operation{{ID: mover1, Plugin: mover, Item: item, Phase: "Failed", Error: timedOut}},
+				}).settles(),
+		},
 		{
 			name: "the server was down at the timeout",
 			trace: waiting().wait(4*time.Hour-5*time.Minute).restart(10*time.Minute).wait(10*time.Second).progress(mover1, trace.Progress{Completed: true}).

@@ -15,13 +15,15 @@
 //   - expectation: the outcome written in the scenario. Only judged on a whole run that shows all that the scenario is about.
 //   - conformance: every change of phase is legal, and the invariants of sim/phase hold at each.
 //   - liveness: every object reaches a final phase, within Bound; else it says what the object waits for.
-//   - accounting: at rest, the counts keep the invariants of sim/phase, and the resource and its stored copy agree.
+//   - accounting: at rest, the counts keep the invariants of sim/phase, the resource and its stored copy agree, and so do the
+//     stored operations and what their plugins have said.
 //   - contract: Velero calls Cancel and Progress as plugins may rely on, gives calls up at their deadline where that is demanded,
 //     and leaves no plugin process behind.
 //   - panic: neither the server nor a controller panics.
 //
 // Two more names appear in findings: deviation, for one that no longer shows, and completeness, for what the trace lacks. A
-// run that lacks something is inconclusive, unless it has failed already.
+// run that lacks something is inconclusive, unless it has failed already. One in which a server acts that is dead is
+// inconclusive whatever else it shows: its world is broken.
 //
 // The package imports sim/phase, sim/scenario and sim/trace. Its smallest use:
 //

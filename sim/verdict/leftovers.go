@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
-// timedOut is in the error that Velero stores with an operation that it gave up: getBackupItemOperationProgress,
+// timedOut is the error that Velero stores with an operation that it gave up: getBackupItemOperationProgress,
 // pkg/controller/backup_operations_controller.go, and its twin for restores.
-const timedOut = "timed out"
+const timedOut = "Asynchronous action timed out"
 
 // uncancelled finds the operations that Velero has stored as timed out, and on which Cancel was never called.
 func (r *run) uncancelled() []Finding {
@@ -20,13 +19,21 @@ func (r *run) uncancelled() []Finding {
 			continue
 		}
 		for _, op := range o.store.Operations {
-			if strings.Contains(op.Error, timedOut) && !o.byID[operationID{op.Plugin, op.ID}].cancelled() {
+			started := o.byID[operationID{op.Plugin, op.ID}]
+			if op.Error == timedOut && !started.cancelled() && !started.said(timedOut) {
 				found = append(found, r.atEnd("contract", o.name,
 					fmt.Sprintf("Cancel of operation %s of %s for %s, stored as timed out", op.ID, op.Plugin, op.Item), "no Cancel"))
 			}
 		}
 	}
 	return found
+}
+
+// said reports whether the plugin has answered with that error itself.
+func (op *operation) said(text string) bool {
+	return op != nil && slices.ContainsFunc(op.calls, func(c *call) bool {
+		return c.reply != nil && (c.reply.Error == text || c.reply.Progress != nil && c.reply.Progress.Error == text)
+	})
 }
 
 // leftovers finds the plugin processes that a server which stopped gracefully has left running: those that the trace saw

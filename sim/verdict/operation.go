@@ -58,6 +58,10 @@ const (
 	cancelled
 )
 
+func (o outcome) String() string {
+	return [...]string{"running", "completed", "failed", "cancelled"}[o]
+}
+
 // outcome of the operation by that event: what the last Progress to return has said, or that Cancel was called.
 func (op *operation) outcome(event int) outcome {
 	n := sort.Search(len(op.calls), func(i int) bool { return op.calls[i].event > event })

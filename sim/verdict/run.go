@@ -35,8 +35,9 @@ type object struct {
 // change is one change of phase. Event is its index in run.events.
 type change struct {
 	trace.Phase
-	at    trace.Time
-	event int
+	at          trace.Time
+	event       int
+	incarnation int
 }
 
 // call is a plugin call, and what came of it.
@@ -85,7 +86,7 @@ func fold(t trace.Trace) *run {
 		case e.Created != nil:
 			o.created, o.createdAt = e.Created, e.At
 		case e.Phase != nil:
-			o.changes = append(o.changes, change{Phase: *e.Phase, at: e.At, event: i})
+			o.changes = append(o.changes, change{Phase: *e.Phase, at: e.At, event: i, incarnation: e.Incarnation})
 		case e.Call != nil:
 			c := &call{Call: e.Call, object: o, at: e.At, event: i, incarnation: e.Incarnation}
 			if c.Method != execute {

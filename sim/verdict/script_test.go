@@ -17,6 +17,8 @@ type script struct {
 	phase       string
 	plugin      string
 	call        int
+	method      string            // of the latest call
+	operations  []trace.Operation // that Execute has started for the object
 }
 
 const (
@@ -56,7 +58,7 @@ func (s *script) restart(down time.Duration) *script {
 }
 
 func (s *script) create(object string) *script {
-	s.object, s.phase = object, ""
+	s.object, s.phase, s.operations = object, "", nil
 	return s.add(object, trace.Body{Created: &trace.Created{ItemOperationTimeout: trace.Time(4 * time.Hour)}})
 }
 
@@ -74,6 +76,7 @@ func (s *script) of(plugin string) *script { s.plugin = plugin; return s }
 // calling calls a method that does not return yet.
 func (s *script) calling(method, operation string) *script {
 	s.call++
+	s.method = method
 	c := &trace.Call{ID: s.call, Plugin: s.plugin, Method: method, Phase: s.phase}
 	if method == execute {
 		c.Item = item
@@ -85,6 +88,9 @@ func (s *script) calling(method, operation string) *script {
 
 func (s *script) returns(r trace.Return) *script {
 	r.ID = s.call
+	if s.method == execute && r.Operation != "" {
+		s.operations = append(s.operations, trace.Operation{ID: r.Operation, Plugin: s.plugin, Item: item})
+	}
 	return s.add(s.object, trace.Body{Return: &r})
 }
 
@@ -119,16 +125,17 @@ func (s *script) rest(r trace.Rest) *script {
 	return s.add(s.object, trace.Body{Rest: &r})
 }
 
-// rests adds both copies, or for a restore the one, as a faithful Velero leaves them.
+// rests adds both copies as a faithful Velero leaves them: of the operations that were started, so many have completed, and
+// the others have timed out. A restore has no stored copy but its operations.
 func (s *script) rests(completed, failed int) *script {
 	r := trace.Rest{Copy: "api", Errors: failed, Attempted: completed + failed, Completed: completed, Failed: failed, Ended: true}
 	s.rest(r)
 	if s.object[0] == 'r' {
-		return s
+		r = trace.Rest{}
 	}
 	r.Copy = "store"
-	for n := range completed + failed {
-		op := trace.Operation{ID: mover1, Plugin: mover, Item: item, Phase: "Completed"}
+	for n, op := range s.operations {
+		op.Phase = "Completed"
 		if n >= completed {
 			op.Phase, op.Error = "Failed", "Asynchronous action timed out"
 		}

@@ -73,13 +73,17 @@ func (rd reading) holds(invariant string) bool { return !slices.Contains(rd.brok
 // rule's witness: users name one that shows in some interleavings only, too. It is pure, and takes any trace; the time that
 // it takes grows with the number of events.
 //
-// A failure shown wins over a lack of evidence. Expectations are judged on a complete run only, liveness on one that has
+// A trace in which a dead server acts shows nothing. Else a failure shown wins over a lack of evidence. Expectations are judged on a complete run only, liveness on one that has
 // not been cut off.
 func Judge(s *scenario.Scenario, t trace.Trace) Verdict {
 	r := fold(t)
 	subject := s.Object()
 	v := Verdict{Phase: r.find(subject).phase(), Simulated: r.at}
 	seen := r.evidence(s)
+	if undead := r.afterlife(); undead != nil {
+		v.Result, v.Findings = Inconclusive, append(undead, seen.lacks...)
+		return v
+	}
 	d, release, excuses := r.deviation(s, &seen)
 	v.Findings = r.judge(s, reading{rules: phase.Demanded(), outcome: s.Expect.Outcome}, seen)
 	v.Result = Pass
