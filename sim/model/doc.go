@@ -15,5 +15,7 @@
 //		Faults: model.Budget{Crashes: 2, API: 1, Store: 1}, NoSymmetry: true,
 //	})
 //
-// It imports sim/phase, and nothing else of ours.
+// [Check] follows an object of a trace through the machine, and names the first event that does not fit.
+//
+// It imports sim/phase and sim/trace, and nothing else of ours.
 package model

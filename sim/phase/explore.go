@@ -64,7 +64,7 @@ func (r Rules) explore(k Kind, limit int, visit func(before State, in Input, aft
 			if after.operations() > limit {
 				continue
 			}
-			after.Errors = min(after.Errors, uint8(limit))
+			after.Errors = min(after.Errors, uint16(limit))
 			visit(before, in, after, effects)
 			if !seen[after] {
 				seen[after] = true

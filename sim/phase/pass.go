@@ -110,8 +110,8 @@ func saved(s State) State {
 }
 
 // addErrors saturates at MaxOperations, which keeps errors ≥ failed true.
-func addErrors(errors, more uint8) uint8 {
-	return uint8(min(int(errors)+int(more), MaxOperations))
+func addErrors(errors, more uint16) uint16 {
+	return uint16(min(int(errors)+int(more), MaxOperations))
 }
 
 func waitOrFinalize(running, failed bool) Phase {

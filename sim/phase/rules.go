@@ -67,6 +67,14 @@ func (r Rules) Without(rule Rule) Rules {
 	return r
 }
 
+// With is the reading with the deviation in rule.
+func (r Rules) With(rule Rule) Rules {
+	if rule.field != nil {
+		*rule.field(&r) = true
+	}
+	return r
+}
+
 // All returns every rule in which a release deviates.
 func All() []Rule {
 	return []Rule{

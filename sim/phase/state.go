@@ -7,7 +7,7 @@ import (
 
 // MaxOperations is how many item operations a State can count, so that the space of states is finite. State.Errors
 // counts no further either.
-const MaxOperations = 16
+const MaxOperations = 10_000
 
 // State is one backup or restore, and what a server holds about it: as much as the rules need, and no more. It is
 // comparable. The zero value is a new backup on a running server.
@@ -16,18 +16,18 @@ type State struct {
 	Phase Phase
 
 	// Running, Completed and Failed count the item operations as the server's memory has them.
-	Running, Completed, Failed uint8
+	Running, Completed, Failed uint16
 	// UnsavedCompleted and UnsavedFailed of them have ended without the object store knowing: a server that dies forgets it,
 	// and the next one polls these operations again.
-	UnsavedCompleted, UnsavedFailed uint8
+	UnsavedCompleted, UnsavedFailed uint16
 	// UnpatchedFailed operations have failed as the object store has it too, but the object's errors do not count them.
-	UnpatchedFailed uint8
+	UnpatchedFailed uint16
 	// Lost operations were started, and no server knows of them any more, as their file is gone.
-	Lost uint8
+	Lost uint16
 	// Unread: the server has yet to read the operations of a waiting object from the object store.
 	Unread bool
 	// Errors is status.errors. An operation that failed counts from the end of the pass that saw it.
-	Errors uint8
+	Errors uint16
 	// Abandoned: the location (of a restore, or its backup) could not be looked up, so that nobody asks after the running
 	// operations any more.
 	Abandoned bool

@@ -299,8 +299,8 @@ func FuzzStep(f *testing.F) {
 	f.Add(uint8(9), uint8(200), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255), uint8(255))
 	f.Fuzz(func(t *testing.T, kind, phase, running, completed, failed, unsavedCompleted, unsavedFailed, errors, flags, hung, in, deviations uint8) {
 		s := State{
-			Kind: Kind(kind), Phase: Phase(phase), Running: running, Completed: completed, Failed: failed,
-			UnsavedCompleted: unsavedCompleted, UnsavedFailed: unsavedFailed, Errors: errors, Unread: flags&8 != 0,
+			Kind: Kind(kind), Phase: Phase(phase), Running: uint16(running), Completed: uint16(completed), Failed: uint16(failed),
+			UnsavedCompleted: uint16(unsavedCompleted), UnsavedFailed: uint16(unsavedFailed), Errors: uint16(errors), Unread: flags&8 != 0,
 			Abandoned: flags&1 != 0, Down: flags&2 != 0, Forgotten: flags&4 != 0, Tracked: Tracking(flags >> 3), Hung: Call(hung),
 		}
 		rules := Rules{

@@ -2,7 +2,9 @@ package verdict
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
 )
 
@@ -14,6 +16,7 @@ func (r *run) conformance(rd reading) []Finding {
 		miss := func(event int, expected, seen string) {
 			found = append(found, r.finding("conformance", o.name, event, expected, seen))
 		}
+		already := len(found)
 		legal := rd.rules.Legal(o.kind)
 		has := "" // the phase that the object has
 		for _, c := range o.changes {
@@ -44,11 +47,34 @@ func (r *run) conformance(rd reading) []Finding {
 				}
 			}
 		}
+		if len(found) == already {
+			found = append(found, r.misfit(o, rd.rules)...)
+		}
 		if o.api != nil && o.api.Phase != has && !(has == "" && o.api.Phase == phase.New.String()) {
 			miss(len(r.events), "phase "+named(has)+" at rest, the last one written", "phase "+named(o.api.Phase))
 		}
 	}
 	return found
+}
+
+// misfit follows the object through the machine, and finds the first event that does not fit: a change of phase that its state
+// does not allow, though its phase would. The rule is the one by which the release allows it.
+func (r *run) misfit(o *object, rules phase.Rules) []Finding {
+	m, err := model.Check(rules, o.name, r.events)
+	if err != nil || m == nil || r.events[m.Event].Phase == nil { // too many states; or a call, which contract judges
+		return nil
+	}
+	expected := "what " + rules.Name + " allows"
+	if len(m.Allowed) > 0 {
+		expected = fmt.Sprintf("%s: to %s", expected, strings.Join(m.Allowed, " or "))
+	}
+	f := r.finding("conformance", o.name, m.Event, expected, m.Seen)
+	for _, rule := range phase.All() {
+		if m, err := model.Check(rules.With(rule), o.name, r.events); err == nil && m == nil && f.Rule == "" {
+			f.Rule = rule.Name
+		}
+	}
+	return []Finding{f}
 }
 
 // view is what the trace shows of the object at a change of phase. What Velero knows of operations is what their plugins

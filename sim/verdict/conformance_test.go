@@ -82,3 +82,36 @@ func TestConformanceBites(t *testing.T) {
 		j.run(t)
 	}
 }
+
+// TestStatesAreFollowed: each change of phase is one that the edges allow, and the state does not.
+func TestStatesAreFollowed(t *testing.T) {
+	for _, j := range []judged{
+		{
+			name:  "PartiallyFailed, though nothing that could be looked up is gone",
+			trace: waiting().phases("PartiallyFailed").ends(""),
+			found: []brief{
+				{"conformance", "what demanded allows", "WaitingForPluginOperations → PartiallyFailed"},
+				{"completeness", "a whole trace", "it is cut off: it has no end"},
+			},
+		},
+		{
+			name:  "queued again without a restart",
+			trace: begin().phases("Queued", "ReadyToStart", "Queued").ends(""),
+			found: []brief{
+				{"conformance", "what demanded allows: to Deleting or FailedValidation or InProgress", "ReadyToStart → Queued"},
+				{"completeness", "a whole trace", "it is cut off: it has no end"},
+			},
+		},
+		{
+			name:  "a failed Execute without an error",
+			trace: begin().phases("Queued", "ReadyToStart", "InProgress").calling(execute, "").returns(trace.Return{Error: "no snapshot"}).phases("Finalizing").ends(""),
+			found: []brief{
+				{"conformance", "what demanded allows: to Failed or FinalizingPartiallyFailed", "InProgress → Finalizing"},
+				{"completeness", "a whole trace", "it is cut off: it has no end"},
+			},
+		},
+	} {
+		j.result = Fail
+		j.run(t)
+	}
+}

@@ -38,7 +38,7 @@ func TestContractBites(t *testing.T) {
 		},
 		{
 			name:  "no Cancel, but stored as timed out",
-			trace: waiting().progressErrs(mover1).phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
+			trace: waiting().progress(mover1, trace.Progress{Completed: true, Error: "no space"}).phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
 			found: []brief{{
 				"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, stored as timed out", "no Cancel",
 			}},
@@ -109,7 +109,7 @@ func TestContractBites(t *testing.T) {
 		},
 		{
 			name: "no Cancel of one plugin's operation that is stored as timed out, when another's has the same ID",
-			trace: sameID().wait(4*time.Hour).cancel(mover1).of(mover).progressErrs(mover1).
+			trace: sameID().wait(4*time.Hour).cancel(mover1).of(mover).progress(mover1, trace.Progress{Completed: true, Error: "no space"}).
 				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 2).settles(),
 			found: []brief{{"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, stored as timed out", "no Cancel"}},
 		},

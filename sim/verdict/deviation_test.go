@@ -120,6 +120,7 @@ func TestDeviations(t *testing.T) {
 			found: []brief{
 				{"expectation", "phase WaitingForPluginOperations", "phase PartiallyFailed"},
 				{"expectation", "phase Completed", "phase PartiallyFailed"},
+				{"conformance", "what demanded allows", "WaitingForPluginOperations → FinalizingPartiallyFailed"},
 			},
 		}},
 		{judged: judged{

@@ -103,7 +103,7 @@ func TestStoredOperations(t *testing.T) {
 		},
 		{
 			name:  "stored as completed, when Progress has errors",
-			trace: rested(partially(waiting().progressErrs(mover1)), storedAs("Completed")),
+			trace: rested(partially(waiting().progress(mover1, trace.Progress{Completed: true, Error: "no space"})), storedAs("Completed")),
 			found: []brief{{"accounting", ofMover + " is stored as its plugin's calls say: failed", "phase Completed"}},
 		},
 		{
@@ -131,16 +131,16 @@ func TestStoredOperations(t *testing.T) {
 		{name: "it was cancelled, and Cancel had an error", trace: rested(partially(waiting().wait(4*time.Hour).calling(cancel, mover1).returns(trace.Return{Error: "no"})), storedAs("Failed"))},
 		{
 			name:  "a kill lost that it completed, and its plugin forgot it",
-			trace: rested(partially(waiting().progress(mover1, done).restart(time.Second).progressErrs(mover1)), storedAs("Failed")),
+			trace: rested(partially(waiting().progress(mover1, done).restart(time.Second).progress(mover1, trace.Progress{Completed: true, Error: "forgotten"})), storedAs("Failed")),
 		},
 		{
 			name:  "a kill lost the call of Cancel, and then it completed",
 			trace: rested(waiting().wait(4*time.Hour).calling(cancel, mover1).restart(time.Second).progress(mover1, done).phases("Finalizing", "Completed"), storedAs("Completed")),
 		},
 		{
-			name: "the second server has run the backup, and two operations have the same ID",
-			trace: rested(begin().phases("Queued", "ReadyToStart").restart(time.Second).phases("InProgress").execute(mover1).execute(mover1).
-				progress(mover1, done).phases("Finalizing", "Completed"), storedAs("Completed"), storedAs("Completed")),
+			name: "the second server has run the backup",
+			trace: rested(begin().phases("Queued", "ReadyToStart").restart(time.Second).phases("InProgress").execute(mover1).
+				progress(mover1, done).phases("Finalizing", "Completed"), storedAs("Completed")),
 		},
 	} {
 		j.result = Pass
@@ -152,12 +152,12 @@ func TestStoredOperations(t *testing.T) {
 func TestLostOperationsFile(t *testing.T) {
 	s := expecting(scenario.Outcome{Phase: "PartiallyFailed"})
 	s.Expect.Deviation = &scenario.Deviation{Rule: phaseLosing, Outcome: scenario.Outcome{Phase: "Completed"}}
-	if v := Judge(s, rested(waiting().phases("Finalizing", "Completed"))); v.Result != KnownDeviation {
+	if v := Judge(s, rested(waiting().fault("lost").phases("Finalizing", "Completed"))); v.Result != KnownDeviation {
 		t.Errorf("lost: %s, findings %v", v.Summary(), briefs(v))
 	}
 	strange := storedAs("Completed")
 	strange.ID = "someone-elses"
-	if v := Judge(s, rested(waiting().phases("Finalizing", "Completed"), strange)); v.Result != Fail {
+	if v := Judge(s, rested(waiting().fault("lost").phases("Finalizing", "Completed"), strange)); v.Result != Fail {
 		t.Errorf("another instead: %s, findings %v", v.Summary(), briefs(v))
 	}
 }

@@ -92,7 +92,7 @@ func TestFaithfulRunsPass(t *testing.T) {
 		{
 			name:   "the location goes missing while the backup waits",
 			expect: scenario.Outcome{Phase: "PartiallyFailed"},
-			trace:  waiting().phases("PartiallyFailed").rest(trace.Rest{Copy: "api", Attempted: 1, Errors: 1}).settles(),
+			trace:  waiting().fault("the location is deleted").phases("PartiallyFailed").rest(trace.Rest{Copy: "api", Attempted: 1, Errors: 1}).settles(),
 		},
 		{
 			name:   "a restore completes after its backup",

@@ -91,6 +91,7 @@ var deviations = map[string]string{
 	"backup-progress-hangs":                        "plugin-call-without-deadline",
 	"backup-progress-errors-once":                  "progress-error-is-final",
 	"backup-server-killed-while-ready-to-start":    "ready-backup-forgotten-by-restart",
+	"backup-operation-id-unknown":                  "progress-error-is-final", // it looks like one, and its path shows it
 	"backup-final-upload-fails":                    "final-upload-failure-ignored",
 	"backup-operations-file-lost":                  "missing-operations-read-as-none",
 	"backup-server-killed-after-upload-of-failure": "failure-forgotten-before-patch",
