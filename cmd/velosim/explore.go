@@ -94,7 +94,7 @@ func (c *cli) explore(ctx context.Context, o exploreOptions) error {
 	config.Progress = func(p model.Progress) { line.show(p.String()) }
 	report, cut := model.Explore(ctx, config)
 	line.clear()
-	found := explained(config, rules, report)
+	found := explained(ctx, config, rules, report)
 	if o.format == "json" {
 		err = printJSON(c.out, exploration(config, rules, report, found))
 	} else {
@@ -154,10 +154,10 @@ type finding struct {
 	causes []phase.Rule
 }
 
-func explained(config model.Config, rules phase.Rules, r model.Report) []finding {
+func explained(ctx context.Context, config model.Config, rules phase.Rules, r model.Report) []finding {
 	var found []finding
 	for _, x := range r.Counterexamples {
-		found = append(found, finding{x, model.Causes(config.Start(), rules, x)})
+		found = append(found, finding{x, model.Causes(ctx, config, rules, x)})
 	}
 	return found
 }
@@ -199,6 +199,9 @@ func printExploration(w io.Writer, config model.Config, rules phase.Rules, r mod
 		verdict += " so far"
 	} else if len(found) == 0 {
 		verdict += ": every run ends in a final phase"
+		if !config.NoSymmetry {
+			verdict = "no counterexample to safety; whether every run ends was not judged"
+		}
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", verdict)
 	return err

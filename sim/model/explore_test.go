@@ -161,7 +161,7 @@ func TestCauses(t *testing.T) {
 	for _, kind := range kinds() {
 		c := Config{Machine: Machine{Spec: release(t)}, Kind: kind, Items: 2, Faults: Budget{1, 1, 1}, NoSymmetry: true}
 		for _, x := range explore(t, c).Counterexamples {
-			causes := Causes(c.Start(), release(t), x)
+			causes := Causes(t.Context(), c, release(t), x)
 			if len(causes) != 1 {
 				t.Errorf("%s: %d causes of %s", kind, len(causes), x)
 			}
@@ -173,6 +173,17 @@ func TestCauses(t *testing.T) {
 	for _, rule := range phase.All() {
 		if !seen[rule.Name] && rule.Name != "progress-error-is-final" {
 			t.Errorf("no counterexample is due to %s", rule.Name)
+		}
+	}
+}
+
+// TestNoCauseOfWhatIsNotThere: a path that violates nothing in the reading is due to none of its rules.
+func TestNoCauseOfWhatIsNotThere(t *testing.T) {
+	c := Config{Machine: Machine{Spec: release(t)}, Kind: phase.Backup, Items: 1, NoSymmetry: true}
+	for _, property := range []string{"completed-without-errors", "Queued is left" + inTheEnd} {
+		x := Counterexample{Property: property, Path: []Step{{Input: input(phase.Enqueued)}}}
+		if causes := Causes(t.Context(), c, release(t), x); len(causes) > 0 {
+			t.Errorf("%s: causes %v", property, causes)
 		}
 	}
 }

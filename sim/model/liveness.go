@@ -1,5 +1,8 @@
 package model
 
+// inTheEnd is in the names of the properties of liveness.
+const inTheEnd = " in the end"
+
 // liveness finds the cycles in which an object can stay for ever without a fault: those of plugin replies and of polls that
 // change nothing are none, as a fair step, of the server or of time, leads out of them in the end.
 //
@@ -24,7 +27,7 @@ func (x *explorer) liveness() {
 	for i, s := range x.states {
 		if c := component[i]; cycles[c] && !leaves[c] && !s.Object.Phase.Final() {
 			p := stuck(s)
-			p.name += " in the end"
+			p.name += inTheEnd
 			x.found(p, int32(i), nil, s)
 		}
 	}

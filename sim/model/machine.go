@@ -66,20 +66,27 @@ func (m Machine) run(s State, yield func(Step, State, phase.Effects)) {
 		m.apply(next, Step{Actor: Plugin, Input: input(phase.ExecuteHung)}, yield)
 		return
 	}
-	if s.Left.Store > 0 && !s.InPass {
-		m.apply(spendStore(s), Step{Actor: Fault, Input: input(phase.RunFailed)}, yield)
+	if !s.InPass {
+		m.deadline(s, yield)
+		if s.Left.Store > 0 {
+			m.apply(spendStore(s), Step{Actor: Fault, Input: input(phase.RunFailed)}, yield)
+		}
 	}
 	m.pass(s, yield)
+}
+
+// deadline lets the deadline of the next operation pass.
+func (m Machine) deadline(s State, yield func(Step, State, phase.Effects)) {
+	if s.Expired < s.Started {
+		s.Expired++
+		yield(Step{Actor: Time, What: DeadlinePasses, Operation: s.Expired}, s, 0)
+	}
 }
 
 // wait is between two passes, or in one.
 func (m Machine) wait(s State, yield func(Step, State, phase.Effects)) {
 	if !s.InPass {
-		if s.Expired < s.Started {
-			next := s
-			next.Expired++
-			yield(Step{Actor: Time, What: DeadlinePasses, Operation: next.Expired}, next, 0)
-		}
+		m.deadline(s, yield)
 		if s.Left.Store > 0 {
 			m.apply(spendStore(s), Step{Actor: Fault, Input: input(phase.OperationsMissing)}, yield)
 			m.apply(spendStore(s), Step{Actor: Fault, Input: input(phase.LookupFailed)}, yield)

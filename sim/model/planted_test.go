@@ -71,6 +71,26 @@ func TestPlantedFaultsAreCaught(t *testing.T) {
 		"Cancel is not called": {
 			planted: on(phase.OperationTimedOut, func(_ state, _ *state, e *effects) { *e &^= phase.CancelCalled }), want: "timed-out-operation-is-cancelled",
 		},
+		"Cancel is not called in the first pass": {
+			planted: on(phase.OperationTimedOut, func(before state, _ *state, e *effects) {
+				if before.Phase == phase.InProgress {
+					*e &^= phase.CancelCalled
+				}
+			}), want: "timed-out-operation-is-cancelled",
+		},
+		"the finalizer does not upload": {
+			planted: on(phase.FinalizerSucceeded, func(_ state, _ *state, e *effects) { *e &^= phase.MetadataUploaded }), want: "end-is-uploaded",
+		},
+		"a start marks a waiting object Failed": {
+			planted: on(phase.ServerStarted, func(before state, after *state, _ *effects) {
+				if waits(before.Phase) {
+					after.Phase = phase.Failed
+				}
+			}), want: "failure-has-a-reason",
+		},
+		"a finalizer without errors ends PartiallyFailed": {
+			planted: on(phase.FinalizerSucceeded, func(_ state, after *state, _ *effects) { after.Phase = phase.PartiallyFailed }), want: "partial-failure-has-a-reason",
+		},
 		"a failure counts as a completion": {
 			planted: on(phase.ProgressFailed, func(before state, after *state, _ *effects) {
 				*after = before

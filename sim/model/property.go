@@ -42,6 +42,19 @@ func violated(before State, step Step, after State, effects phase.Effects) []pro
 				int(o.Running) == after.count(Running) && int(o.Completed) == after.count(Completed) && int(o.Failed) == after.count(Failed),
 		},
 		{
+			property{"end-is-uploaded", "A backup's finalizer tells the object store how it ends."},
+			step.Input != input(phase.FinalizerSucceeded) || o.Kind != phase.Backup || effects.Has(phase.MetadataUploaded),
+		},
+		{
+			property{"partial-failure-has-a-reason", "An object is PartiallyFailed only if it has errors, or something was not found."},
+			o.Phase != phase.PartiallyFailed || o.Errors > 0 || o.Abandoned || before.Object.Phase == phase.PartiallyFailed || step.Input == input(phase.BackupNotFound) ||
+				before.Object.Phase == phase.FinalizingPartiallyFailed,
+		},
+		{
+			property{"failure-has-a-reason", "An object is Failed only if its run has failed, or the server died in it."},
+			o.Phase != phase.Failed || before.Object.Phase == phase.Failed || before.Object.Phase == phase.InProgress,
+		},
+		{
 			property{"ended-backup-is-not-tracked", "The tracker lets go of a backup that its finalizer, or its failure, has ended."},
 			!o.Phase.Final() || o.Abandoned || o.Tracked == phase.Untracked,
 		},

@@ -1,6 +1,12 @@
 package model
 
-import "github.com/velosim/velosim/sim/phase"
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/velosim/velosim/sim/phase"
+)
 
 // Replay walks a path in another machine and reports whether it leads to a violation of the property there too: the step that
 // violates it can be made, or the state at the end is stuck.
@@ -38,13 +44,27 @@ func (m Machine) goesOn(s State) bool {
 	return on
 }
 
-// Causes are the rules without whose deviation the counterexample would be none.
-func Causes(start State, rules phase.Rules, c Counterexample) []phase.Rule {
+// Causes are the rules without whose deviation the counterexample, which exploring c in the reading has found, would be none.
+func Causes(ctx context.Context, c Config, rules phase.Rules, x Counterexample) []phase.Rule {
+	if !c.shows(ctx, rules, x) {
+		return nil
+	}
 	var causes []phase.Rule
 	for _, rule := range phase.All() {
-		if rule.Deviates(rules) && !(Machine{Spec: rules.Without(rule)}).Replay(start, c) {
+		if rule.Deviates(rules) && !c.shows(ctx, rules.Without(rule), x) {
 			causes = append(causes, rule)
 		}
 	}
 	return causes
+}
+
+// shows reports whether a reading has the counterexample. A cycle without an end is no path that could be replayed: all is
+// explored again.
+func (c Config) shows(ctx context.Context, rules phase.Rules, x Counterexample) bool {
+	c.Spec, c.Progress = rules, nil
+	if !strings.HasSuffix(x.Property, inTheEnd) {
+		return c.Replay(c.Start(), x)
+	}
+	report, err := Explore(ctx, c)
+	return err != nil || slices.ContainsFunc(report.Counterexamples, func(y Counterexample) bool { return y.Property == x.Property })
 }

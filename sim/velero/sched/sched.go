@@ -148,6 +148,13 @@ func (s *Scheduler) Drain() {
 	}
 }
 
+// Draining reports whether Drain was called.
+func (s *Scheduler) Draining() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.draining.IsZero()
+}
+
 // Process is a group of goroutines that die together.
 type Process struct {
 	s    *Scheduler

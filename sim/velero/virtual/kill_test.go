@@ -48,6 +48,12 @@ faults:
 - {at: {phase: Finalizing, object: backup/backup-1}, do: {kill: {restartAfter: 1s}}}
 - {at: {phase: Completed, object: backup/backup-1}, do: {kill: {restartAfter: 0s}}}
 - {at: {phase: InProgress, object: restore/restore-1, delay: 0s}, do: {kill: {restartAfter: 1s}}}`,
+		"while a restore waits for its caches": `
+restore: {}
+plugins:
+- {name: example.io/mover, operation: {progress: [{at: 0s, of: 10}, {at: 1m, done: 10, completed: true}]}}
+- {name: example.io/r, action: RestoreItemAction, operation: {progress: [{at: 0s, of: 10}, {at: 1m, done: 10, completed: true}]}}
+faults: [{at: {store: {verb: get, key: backups/backup-1/backup-1-volumeinfo.json.gz}, nth: 2}, do: {kill: {restartAfter: 4s}}}]`,
 		"never, but slow to finalize": `
 backup: {itemOperationTimeout: 1m}
 plugins:

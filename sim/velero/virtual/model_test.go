@@ -23,7 +23,7 @@ func TestCounterexamplesReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, x := range r.Counterexamples {
-			causes := model.Causes(c.Start(), rules, x)
+			causes := model.Causes(t.Context(), c, rules, x)
 			name, text, err := x.Scenario(c.Start(), rules, causes)
 			if err != nil {
 				t.Logf("%s: %s: no scenario: %v", kind, x.Property, err)

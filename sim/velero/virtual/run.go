@@ -268,8 +268,8 @@ func (r *run) drain() {
 	}
 	// Reconciles come to their end before their workers are told to. Retries do not end by themselves, but at their next try:
 	// Velero's longest back-off grows fivefold (pkg/client/retry.go). With their context ended they would no longer try
-	// anything.
-	for wait := 10 * time.Minute; wait < 10*365*24*time.Hour; wait *= 2 {
+	// anything. What waits for a cache that never syncs, ends with its context only.
+	for wait := 10 * time.Minute; wait < 2*time.Hour; wait *= 2 {
 		time.Sleep(wait)
 		if !slices.ContainsFunc(r.incarnations, func(inc *incarnation) bool { return inc.reconciling.Load() > 0 }) {
 			break
