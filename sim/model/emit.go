@@ -132,7 +132,7 @@ func (w *writer) plugins(b *strings.Builder) {
 	if w.kind == phase.Restore {
 		action = ", action: RestoreItemAction"
 	}
-	if len(w.ops)+w.failed == 0 && !w.hangs {
+	if len(w.ops)+w.failed == 0 && !w.hangs && !w.slow {
 		return
 	}
 	b.WriteString("plugins:\n")
@@ -154,6 +154,9 @@ func (w *writer) plugins(b *strings.Builder) {
 		if op.cancel != "" {
 			fmt.Fprintf(b, "  cancel: %s\n", op.cancel)
 		}
+	}
+	if w.slow {
+		fmt.Fprintf(b, "- {name: example.io/slow%s, execute: {delay: 20s}}\n", action)
 	}
 	if w.hangs {
 		fmt.Fprintf(b, "- {name: example.io/stuck%s, execute: {hang: true}}\n", action)

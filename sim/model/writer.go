@@ -18,6 +18,7 @@ type writer struct {
 	ops    []script
 	failed int  // calls of Execute
 	hangs  bool // one of them does
+	slow   bool // they take so long that operations time out before the first pass
 	faults []string
 	// timeout of the operations; 0: the default.
 	timeout time.Duration
@@ -115,9 +116,9 @@ func (w *writer) note(s Step) error {
 		w.op(s).progress = fmt.Sprintf("{hang: true, nth: %d}", pass+1)
 	case phase.CancelHung:
 		w.op(s).cancel = "{hang: true}"
-		w.expires(at)
+		w.expires(pass, at)
 	case phase.OperationTimedOut:
-		w.expires(at)
+		w.expires(pass, at)
 	case phase.ServerKilled:
 		return w.kill()
 	case phase.PassUploadFailed:
@@ -141,7 +142,8 @@ func (w *writer) note(s Step) error {
 
 func (w *writer) op(s Step) *script { return &w.ops[s.Operation-1] }
 
-func (w *writer) expires(at time.Duration) {
+func (w *writer) expires(pass int, at time.Duration) {
+	w.slow = w.slow || pass == 0
 	if w.timeout == 0 {
 		w.timeout = max(at, time.Second)
 	}
