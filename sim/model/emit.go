@@ -14,7 +14,7 @@ const poll = 10 * time.Second
 // Scenario writes the counterexample as a scenario file that replays it: its plugins answer as they do on the path, and its
 // faults strike where they do. The error says which step no scenario can have.
 func (c Counterexample) Scenario(start State, release phase.Rules, causes []phase.Rule) (name, text string, err error) {
-	w := &writer{start: start, rules: release, kind: start.Object.Kind, state: start}
+	w := &writer{rules: release, kind: start.Object.Kind, state: start}
 	for i, step := range c.Path {
 		if err := w.step(step); err != nil {
 			return "", "", fmt.Errorf("step %d, %s: %w", i+1, step, err)
@@ -39,14 +39,8 @@ func (c Counterexample) Scenario(start State, release phase.Rules, causes []phas
 // hangs. The error says that there are several.
 func finals(m Machine, s State, c Counterexample) (phase.Phase, error) {
 	for _, step := range c.Path {
-		made := false
-		next := s
-		m.Successors(s, func(other Step, after State, _ phase.Effects) {
-			if other == step {
-				made, next = true, after
-			}
-		})
-		if !made {
+		next, _, ok := m.follow(s, step)
+		if !ok {
 			break
 		}
 		s = next

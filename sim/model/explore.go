@@ -63,8 +63,6 @@ type Counterexample struct {
 	Property  string
 	Statement string
 	Path      []Step
-	// End is the state that it leads to.
-	End State
 }
 
 // ErrMemory ends an exploration at Config.MaxBytes.
@@ -93,7 +91,7 @@ type explorer struct {
 	states []State
 	from   []int32 // the state that each was reached from
 	by     []Step
-	// fair and free are the edges without faults: what the server and time do, and what plugins and users do. Kept for liveness.
+	// edges are those without faults. Kept for liveness.
 	edges  []edge
 	first  []int32 // of each state's edges
 	depth  int
@@ -164,7 +162,7 @@ func (x *explorer) expand(i int32) {
 	x.first = append(x.first, int32(len(x.edges)))
 	goesOn := before.Object.Phase.Final()
 	x.Successors(before, func(step Step, after State, effects phase.Effects) {
-		goesOn = goesOn || step.Actor != Fault && step.Actor != User
+		goesOn = goesOn || step.Actor != Fault
 		x.made++
 		j, fresh := x.visit(after, i, step)
 		count := x.report.Steps[step.kind()]
@@ -174,20 +172,20 @@ func (x *explorer) expand(i int32) {
 		}
 		x.report.Steps[step.kind()] = count
 		for _, p := range violated(before, step, after, effects) {
-			x.found(p, i, &step, after)
+			x.found(p, i, &step)
 		}
 		if x.NoSymmetry && step.Actor != Fault {
 			x.edges = append(x.edges, edge{j, step.Actor == Server || step.Actor == Time})
 		}
 	})
 	if !goesOn {
-		x.found(stuck(before), i, nil, before)
+		x.found(stuck(before), i, nil)
 	}
 }
 
 // found keeps the first, and so the shortest, path to a violation of each property; of a state that is stuck, by each kind of
 // step that leads to one.
-func (x *explorer) found(p property, at int32, last *Step, end State) {
+func (x *explorer) found(p property, at int32, last *Step) {
 	key := p.name
 	if last == nil {
 		key += " " + x.by[at].kind()
@@ -200,7 +198,7 @@ func (x *explorer) found(p property, at int32, last *Step, end State) {
 	if last != nil {
 		path = append(path, *last)
 	}
-	x.report.Counterexamples = append(x.report.Counterexamples, Counterexample{p.name, p.statement, path, end})
+	x.report.Counterexamples = append(x.report.Counterexamples, Counterexample{p.name, p.statement, path})
 }
 
 // path leads from the first state to i.

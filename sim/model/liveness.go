@@ -28,7 +28,7 @@ func (x *explorer) liveness() {
 		if c := component[i]; cycles[c] && !leaves[c] && !s.Object.Phase.Final() {
 			p := stuck(s)
 			p.name += inTheEnd
-			x.found(p, int32(i), nil, s)
+			x.found(p, int32(i), nil)
 		}
 	}
 }

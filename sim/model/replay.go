@@ -13,33 +13,34 @@ import (
 func (m Machine) Replay(start State, c Counterexample) bool {
 	s := start
 	for n, step := range c.Path {
-		last, made, violates := n == len(c.Path)-1, false, false
-		before, next := s, s
-		m.Successors(before, func(other Step, after State, effects phase.Effects) {
-			if other != step || made {
-				return
-			}
-			made, next = true, after
-			for _, p := range violated(before, step, after, effects) {
-				violates = violates || last && p.name == c.Property
-			}
-		})
-		if !made {
+		after, effects, ok := m.follow(s, step)
+		if !ok {
 			return false
 		}
-		if violates {
+		named := func(p property) bool { return p.name == c.Property }
+		if n == len(c.Path)-1 && slices.ContainsFunc(violated(s, step, after, effects), named) {
 			return true
 		}
-		s = next
+		s = after
 	}
 	return !m.goesOn(s) && stuck(s).name == c.Property
+}
+
+// follow makes one step; not ok: it cannot be made in s.
+func (m Machine) follow(s State, step Step) (after State, effects phase.Effects, ok bool) {
+	m.Successors(s, func(other Step, next State, made phase.Effects) {
+		if other == step {
+			after, effects, ok = next, made, true
+		}
+	})
+	return after, effects, ok
 }
 
 // goesOn reports whether the object has ended, or something that is no fault leads on.
 func (m Machine) goesOn(s State) bool {
 	on := s.Object.Phase.Final()
 	m.Successors(s, func(step Step, _ State, _ phase.Effects) {
-		on = on || step.Actor != Fault && step.Actor != User
+		on = on || step.Actor != Fault
 	})
 	return on
 }

@@ -9,20 +9,19 @@ import (
 // Actor is who makes a step.
 type Actor uint8
 
-// The actors. What the server and time can do for ever, they do in the end: their steps are fair. Plugins, faults and users
-// owe nothing.
+// The actors. What the server and time can do for ever, they do in the end: their steps are fair. Plugins and faults owe
+// nothing.
 const (
 	Server Actor = iota
 	Time
 	Plugin
 	Fault
-	User
 )
 
 // Step is one step of the model.
 type Step struct {
 	Actor Actor
-	// Input is what happens to the object; None: nothing does.
+	// Input is what happens to the object, if Some does.
 	Input Input
 	// Operation that the step is about, from 1; 0: none.
 	Operation uint8

@@ -10,7 +10,6 @@ import (
 
 // writer follows a path and notes what a scenario needs for it.
 type writer struct {
-	start State
 	rules phase.Rules
 	kind  phase.Kind
 	state State
@@ -56,14 +55,8 @@ func (w *writer) step(s Step) error {
 	if err := w.note(s); err != nil {
 		return err
 	}
-	var next *State
-	var made phase.Effects
-	Machine{Spec: w.rules, Unreduced: true}.Successors(w.state, func(other Step, after State, effects phase.Effects) {
-		if next == nil && other == s {
-			next, made = &after, effects
-		}
-	})
-	if next == nil {
+	next, made, ok := Machine{Spec: w.rules, Unreduced: true}.follow(w.state, s)
+	if !ok {
 		return errors.New("it cannot be made in this reading")
 	}
 	if s.What == PollBegins {
@@ -81,7 +74,7 @@ func (w *writer) step(s Step) error {
 	if next.Object.Phase != w.state.Object.Phase {
 		w.entered = w.passes
 	}
-	w.state = *next
+	w.state = next
 	return nil
 }
 
@@ -134,7 +127,7 @@ func (w *writer) note(s Step) error {
 		w.fault("store: {verb: put, key: backups/backup-1/velero-backup.json}", "fail: access denied")
 	case phase.PassPatchLost, phase.RunPatchLost, phase.FinalPatchLost, phase.MarkLost, phase.LookupFailed, phase.FinalizerFailed, phase.BackupNotFound:
 		return errNoFault
-	case phase.Rejected, phase.DeletionRequested:
+	case phase.Rejected:
 		return errNoPoint
 	}
 	return nil

@@ -162,6 +162,16 @@ func All() []Rule {
 	}
 }
 
+// Named returns the rule of that name. Of one that is unknown it returns the zero Rule, in which no reading deviates.
+func Named(name string) Rule {
+	for _, rule := range All() {
+		if rule.Name == name {
+			return rule
+		}
+	}
+	return Rule{}
+}
+
 // Demanded is the reading that says what users need.
 func Demanded() Rules { return Rules{Name: "demanded"} }
 

@@ -87,9 +87,9 @@ func Judge(s *scenario.Scenario, t trace.Trace) Verdict {
 	d, release, excuses := r.deviation(s, &seen)
 	v.Findings = r.judge(s, reading{rules: phase.Demanded(), outcome: s.Expect.Outcome}, seen)
 	v.Result = Pass
-	witness := excuses && s.Metadata.Name == witnessOf(d.Rule)
+	witness := excuses && s.Metadata.Name == phase.Named(d.Rule).Witness
 	switch broken := onlyRule(v.Findings); {
-	case len(v.Findings) > 0 && deviates(release, broken) && (!witness || broken == d.Rule):
+	case len(v.Findings) > 0 && phase.Named(broken).Deviates(release) && (!witness || broken == d.Rule):
 		v.Result, v.Deviation, v.Findings = KnownDeviation, broken, nil
 	case len(v.Findings) > 0 && excuses:
 		second := r.judge(s, released(release, d), seen)
@@ -133,10 +133,8 @@ func (r *run) deviation(s *scenario.Scenario, seen *evidence) (d *scenario.Devia
 	if d == nil {
 		return d, release, false
 	}
-	for _, rule := range phase.All() {
-		if rule.Name == d.Rule {
-			return d, release, rule.Deviates(release)
-		}
+	if rule := phase.Named(d.Rule); rule.Name != "" {
+		return d, release, rule.Deviates(release)
 	}
 	unsure("a rule of sim/phase in expect.deviation", fmt.Sprintf("unknown rule %q: correct expect.deviation.rule", d.Rule))
 	return d, release, true // so that what this release does anyway is not taken for a failure
@@ -154,30 +152,12 @@ func onlyRule(found []Finding) string {
 	return rule
 }
 
-func deviates(release phase.Rules, name string) bool {
-	return slices.ContainsFunc(phase.All(), func(r phase.Rule) bool { return r.Name == name && r.Deviates(release) })
-}
-
-// witnessOf is the scenario that must show the rule's deviation; empty: no rule has that name.
-func witnessOf(name string) string {
-	for _, rule := range phase.All() {
-		if rule.Name == name {
-			return rule.Witness
-		}
-	}
-	return ""
-}
-
 func released(release phase.Rules, d *scenario.Deviation) reading {
 	rd := reading{rules: release, outcome: d.Outcome}
 	if !final(d.Phase) {
 		rd.accepted = d.Phase
 	}
-	for _, rule := range phase.All() {
-		if rule.Name == d.Rule {
-			rd.broken = rule.Breaks
-		}
-	}
+	rd.broken = phase.Named(d.Rule).Breaks
 	return rd
 }
 
