@@ -84,6 +84,7 @@ func TestReadUnknown(t *testing.T) {
 // TestWitnesses pins which scenarios show a deviation of a release, and by which rule.
 func TestWitnesses(t *testing.T) {
 	want := map[string]string{
+		"backup-contents-lost":                         "finalizer-retried-for-ever",
 		"backup-final-upload-fails":                    "final-upload-failure-ignored",
 		"backup-operations-file-lost":                  "missing-operations-read-as-none",
 		"backup-server-killed-after-upload-of-failure": "failure-forgotten-before-patch",

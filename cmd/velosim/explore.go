@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +39,8 @@ whichever write fails. It shows that every run ends in a final phase and that no
 way to one where that is not so, and the rule by which the release allows it. No controllers run: it is the specification
 (sim/phase, sim/model) that is explored.
 
-Exit codes: 0 no counterexample, or only such as the release's rules explain; 1 counterexamples; 3 the exploration was cut off.`,
+Exit codes: 0 no counterexample, or only such as the release's rules explain; 1 other counterexamples; 2 the command line is
+wrong; 3 the exploration was cut off, or a file could not be written.`,
 		Example: `  velosim explore --operations 3 --crashes 2 --api-faults 1 --store-faults 1
   velosim explore --as v1.18 --restore
   velosim explore --as v1.18 --api-faults 0 --emit found && velosim run found`,
@@ -80,7 +80,7 @@ func (o exploreOptions) config() (model.Config, phase.Rules, error) {
 		kind = phase.Restore
 	}
 	return model.Config{
-		Machine: model.Machine{Spec: rules}, Kind: kind, Items: o.operations, NoSymmetry: !o.safety, MaxBytes: o.memory << 20,
+		Machine: model.Machine{Spec: rules}, Kind: kind, Items: o.operations, NoSymmetry: !o.safety, MaxBytes: uint64(o.memory) << 20,
 		Faults: model.Budget{Crashes: o.crashes, API: o.api, Store: o.store},
 	}, rules, oneOf("format", o.format, formats())
 }
@@ -90,26 +90,28 @@ func (c *cli) explore(ctx context.Context, o exploreOptions) error {
 	if err != nil {
 		return err
 	}
-	line := newLine(c.drawn, c.terminal, time.Now)
+	line := newLine(c.drawn, c.terminal, c.now)
 	config.Progress = func(p model.Progress) { line.show(p.String()) }
 	report, cut := model.Explore(ctx, config)
 	line.clear()
 	found := explained(ctx, config, rules, report)
+	if cut == nil {
+		cut = ctx.Err() // while the rules were looked for
+	}
+	if cut != nil {
+		cut = fmt.Errorf("the exploration was cut off, and what is above is not all: %w", cut)
+	}
 	if o.format == "json" {
 		err = printJSON(c.out, exploration(config, rules, report, found))
 	} else {
 		err = printExploration(c.out, config, rules, report, found)
 	}
-	switch {
-	case cut != nil:
-		return &exitError{exitInconclusive, errors.Join(fmt.Errorf("the exploration was cut off, and what is above is not all: %w", cut), err)}
-	case err != nil:
-		return &exitError{exitInconclusive, err}
-	}
+	err = errors.Join(cut, err)
 	if o.emit != "" {
-		if err := c.emit(o.emit, config, rules, found); err != nil {
-			return &exitError{exitInconclusive, err}
-		}
+		err = errors.Join(err, c.emit(o.emit, config, rules, found))
+	}
+	if err != nil {
+		return &exitError{exitInconclusive, err}
 	}
 	for _, x := range found {
 		if len(x.causes) == 0 {
@@ -121,14 +123,14 @@ func (c *cli) explore(ctx context.Context, o exploreOptions) error {
 
 // emit writes scenarios into the folder, and says of which counterexamples there can be none. A file that is there is left alone.
 func (c *cli) emit(dir string, config model.Config, rules phase.Rules, found []finding) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	for _, x := range found {
 		name, text, err := x.Scenario(config.Start(), rules, x.causes)
 		if err != nil {
 			fmt.Fprintf(c.err, "velosim: no scenario for the counterexample to %q: %v\n", x.Property, err)
 			continue
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
 		}
 		path := filepath.Join(dir, name+".yaml")
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -182,6 +184,12 @@ func printExploration(w io.Writer, config model.Config, rules phase.Rules, r mod
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	for i, edge := range unmade(config, rules, r) {
+		if i == 0 {
+			fmt.Fprintf(w, "\nnever made, so that nothing is shown of\n")
+		}
+		fmt.Fprintf(w, "  %s\n", edge)
+	}
 	for _, x := range found {
 		fmt.Fprintf(w, "\ncounterexample: %s\n", x.Statement)
 		if len(x.causes) > 0 {
@@ -205,6 +213,19 @@ func printExploration(w io.Writer, config model.Config, rules phase.Rules, r mod
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", verdict)
 	return err
+}
+
+// unmade are the changes of phase that the reading allows an object that has not ended, and that the exploration has not made: it
+// had too few operations or faults for them.
+func unmade(config model.Config, rules phase.Rules, r model.Report) []string {
+	edges := []string{}
+	for edge := range rules.Legal(config.Kind) {
+		if !r.Edges[edge] && !edge.From.Final() {
+			edges = append(edges, edge.String())
+		}
+	}
+	slices.Sort(edges)
+	return edges
 }
 
 func plural(n uint8, one, many string) string {
@@ -235,6 +256,6 @@ func exploration(config model.Config, rules phase.Rules, r model.Report, found [
 	}
 	return map[string]any{
 		"reading": rules.Name, "kind": config.Kind.String(), "complete": r.Complete, "generated": r.Generated, "distinct": r.Distinct,
-		"depth": r.Depth, "bytes": r.Bytes, "seconds": r.Elapsed.Seconds(), "counterexamples": list,
+		"depth": r.Depth, "bytes": r.Bytes, "seconds": r.Elapsed.Seconds(), "neverMade": unmade(config, rules, r), "counterexamples": list,
 	}
 }

@@ -56,8 +56,10 @@ func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result 
 	switch {
 	case r.format != "text" || r.quiet || !r.single && !r.verbose:
 	case r.single:
+		printPrediction(r.out, job.Scenario, r.info.Velero)
 		rec.timeline = trace.NewTimeline(r.out, r.verbose)
 	default:
+		printPrediction(&res.timeline, job.Scenario, r.info.Velero)
 		rec.timeline = trace.NewTimeline(&res.timeline, r.verbose)
 	}
 	res.take(r.record(ctx, w, job, rec), r.now().Sub(start))
@@ -142,7 +144,7 @@ type result struct {
 	Version          string            `json:"version"` // of Velero
 	Seed             int64             `json:"seed"`
 	Verdict          verdict.Result    `json:"verdict"`
-	Deviation        string            `json:"deviation,omitempty"`
+	Deviations       []string          `json:"deviations,omitempty"`
 	Phase            string            `json:"phase"`
 	SimulatedSeconds float64           `json:"simulatedSeconds"`
 	WallSeconds      float64           `json:"wallSeconds"`
@@ -156,7 +158,7 @@ type result struct {
 
 func (r *result) take(v verdict.Verdict, wall time.Duration) {
 	r.full = v
-	r.Verdict, r.Deviation, r.Phase, r.Findings = v.Result, v.Deviation, v.Phase, v.Findings
+	r.Verdict, r.Deviations, r.Phase, r.Findings = v.Result, v.Deviations, v.Phase, v.Findings
 	r.SimulatedSeconds, r.WallSeconds = time.Duration(v.Simulated).Seconds(), wall.Seconds()
 }
 

@@ -27,18 +27,25 @@ const maxFrontier = 10_000
 var ErrFrontier = errors.New("more than 10,000 states fit the trace so far")
 
 // Check follows an object of a trace (backup/NAME or restore/NAME) through every state of the machine that fits. What plugins
-// reply is taken from the trace; what it does not show, such as a pass that writes nothing, may have happened or not. Faults
-// that the trace does not show have not happened. Nil: the whole trace fits.
+// reply is taken from the trace, and until they do, the object does not move; what the trace does not show, such as a pass that
+// writes nothing, may have happened or not. Faults that it does not show have not happened. Nil: the whole trace fits.
 func Check(rules phase.Rules, object string, events []trace.Event) (*Misfit, error) {
 	kind := phase.Backup
 	if strings.HasPrefix(object, "restore/") {
 		kind = phase.Restore
 	}
-	c := checker{rules: rules, frontier: map[phase.State]bool{phase.Initial(kind): true}, up: true, open: map[int]call{}, errors: map[string]int{}}
+	c := checker{
+		rules: rules, frontier: map[phase.State]bool{phase.Initial(kind): true}, up: true, dead: map[int]bool{},
+		open: map[int]call{}, started: map[string]int{}, ended: map[string]int{}, errors: map[string]int{},
+	}
 	for i, e := range events {
 		if e.Process == nil && e.Fault == nil && e.Object != object && (e.Store == nil || e.Store.Error == "") {
 			continue
 		}
+		if e.Fault != nil && kills(events[i+1:]) { // no access fails by it
+			continue
+		}
+		c.giveUp(e.At)
 		before := maps.Clone(c.frontier)
 		seen := c.event(e)
 		switch {
@@ -52,46 +59,108 @@ func Check(rules phase.Rules, object string, events []trace.Event) (*Misfit, err
 	return nil, nil
 }
 
+// kills reports whether what follows a fault is the end of the server, and of its plugins before it.
+func kills(events []trace.Event) bool {
+	for _, e := range events {
+		if e.Process == nil || e.Process.State != "killed" {
+			return false
+		}
+		if e.Process.Name == "server" {
+			return true
+		}
+	}
+	return false
+}
+
 // checker holds the states that fit so far.
 type checker struct {
 	rules    phase.Rules
 	frontier map[phase.State]bool
-	up       bool // a server runs
-	failing  bool // a fault has struck or an access has failed: what follows from one is possible
+	up       bool         // a server runs
+	dead     map[int]bool // the incarnations that have ended
+	failing  bool         // a fault has struck or an access has failed: what follows from one is possible
 	open     map[int]call
-	errors   map[string]int // of Progress, in a row, by plugin and operation
+	// By plugin and operation: how many were started, how many the server knows to have ended, and how many errors Progress has
+	// returned in a row.
+	started, ended, errors map[string]int
 }
 
-// call is a plugin call that has not returned.
+// call is a plugin call that has not returned. Given up: the object no longer waits for it.
 type call struct {
 	trace.Call
-	at trace.Time
+	at      trace.Time
+	givenUp bool
 }
+
+// operation is what the call is about.
+func (c call) operation() string { return c.Plugin + " " + c.Operation }
+
+// hung is that a call of the method does not return, which can be wherever it can be made.
+var hung = map[string]phase.Input{"Execute": phase.ExecuteHung, "Progress": phase.ProgressHung, "Cancel": phase.CancelHung}
 
 // event takes an event in, and says in words what it was.
 func (c *checker) event(e trace.Event) string {
-	c.giveUp(e.At)
 	switch {
-	case e.Fault != nil && e.Fault.Missed == "", e.Store != nil:
+	case e.Fault != nil && e.Fault.Missed == "", e.Store != nil && e.Store.Error != "":
 		c.failing = true
 	case e.Write != nil && e.Write.Error != "":
 		c.failing = true
 	case e.Process != nil && e.Process.Name == "server":
+		c.dead[e.Incarnation] = e.Process.State != "started"
 		c.process(e.Process.State == "started")
+	case e.Phase != nil, e.Call != nil, e.Return != nil:
+		seen := c.act(e)
+		if e.Incarnation > 0 && c.dead[e.Incarnation] {
+			c.frontier = nil
+			seen += ", by a server that has ended"
+		}
+		return seen
+	}
+	return ""
+}
+
+// act is something that the server does.
+func (c *checker) act(e trace.Event) string {
+	switch {
 	case e.Phase != nil:
 		c.phase(e.Phase)
 		return fmt.Sprintf("%s → %s", named(e.Phase.From), e.Phase.To)
 	case e.Call != nil:
-		c.open[e.Call.ID] = call{*e.Call, e.At}
-	case e.Return != nil:
-		called, ok := c.open[e.Return.ID]
-		if !ok {
-			return ""
-		}
-		delete(c.open, e.Return.ID)
-		return c.reply(called, *e.Return, e.At)
+		return c.call(call{Call: *e.Call, at: e.At})
 	}
-	return ""
+	called, ok := c.open[e.Return.ID]
+	if !ok {
+		c.frontier = nil
+		return "the return of a call that was not open"
+	}
+	delete(c.open, e.Return.ID)
+	return c.reply(called, *e.Return)
+}
+
+// call is a call of a plugin's method.
+func (c *checker) call(called call) string {
+	text := fmt.Sprintf("%s of %s was called", called.Method, called.Plugin)
+	next := map[phase.State]bool{}
+	for s := range c.closed() {
+		if in, ok := hung[called.Method]; !ok || c.rules.Enabled(s, in) {
+			next[s] = true
+		}
+	}
+	if op := called.operation(); called.Method != "Execute" && c.started[op] <= c.ended[op] {
+		next, text = nil, text+" for an operation that does not run"
+	}
+	c.frontier, c.open[called.ID] = next, called
+	return text
+}
+
+// busy reports whether the server waits for a plugin: what comes after the reply, it cannot have done yet.
+func (c *checker) busy() bool {
+	for _, called := range c.open {
+		if !called.givenUp {
+			return true
+		}
+	}
+	return false
 }
 
 // process is the start or the end of a server.
@@ -100,11 +169,9 @@ func (c *checker) process(started bool) {
 	if started {
 		return
 	}
-	clear(c.open)
-	clear(c.errors)
 	killed := c.after(phase.ServerKilled)
 	for s := range c.closed() { // it may have died between the upload and the patch
-		if lost, _ := c.rules.Step(s, phase.PassPatchLost); c.rules.Enabled(s, phase.PassPatchLost) {
+		if lost, _ := c.rules.Step(s, phase.PassPatchLost); !c.busy() && c.rules.Enabled(s, phase.PassPatchLost) {
 			next, _ := c.rules.Step(lost, phase.ServerKilled)
 			killed[next] = true
 		}
@@ -115,6 +182,9 @@ func (c *checker) process(started bool) {
 		}
 	}
 	c.frontier = killed
+	clear(c.open)
+	clear(c.ended) // it may not have told anybody
+	clear(c.errors)
 }
 
 // phase is a change of phase: one of the server's steps has made it.
@@ -133,6 +203,9 @@ func (c *checker) phase(p *trace.Phase) {
 
 // steps are the inputs that may change a phase.
 func (c *checker) steps() []phase.Input {
+	if c.busy() {
+		return []phase.Input{phase.RunFailed, phase.DeletionRequested}
+	}
 	steps := []phase.Input{
 		phase.Enqueued, phase.Dequeued, phase.Requeued, phase.Validated, phase.Rejected, phase.PassEnded, phase.FinalizerSucceeded, phase.DeletionRequested,
 		phase.RunFailed, // for reasons that no event shows
@@ -141,17 +214,16 @@ func (c *checker) steps() []phase.Input {
 		steps = append(steps, phase.ServerStarted)
 	}
 	if c.failing {
-		steps = append(steps, phase.LookupFailed, phase.OperationsMissing, phase.FinalUploadFailed, phase.FinalizerFailed, phase.BackupNotFound)
+		steps = append(steps, phase.LookupFailed, phase.RunUploadFailed, phase.OperationsMissing, phase.FinalUploadFailed, phase.FinalizerFailed, phase.BackupNotFound)
 	}
 	return steps
 }
 
 // reply is what a plugin has answered.
-func (c *checker) reply(called call, r trace.Return, at trace.Time) string {
+func (c *checker) reply(called call, r trace.Return) string {
 	failed := r.Error != ""
-	key := called.Plugin + " " + called.Operation
+	op := called.operation()
 	text := fmt.Sprintf("%s of %s", called.Method, called.Plugin)
-	given := !c.rules.PluginCallWithoutDeadline && at-called.at > trace.Time(phase.CallDeadline)
 	var next map[phase.State]bool
 	switch called.Method {
 	case "Execute":
@@ -162,31 +234,37 @@ func (c *checker) reply(called call, r trace.Return, at trace.Time) string {
 			text, next = text+" failed", c.after(phase.ExecuteFailed)
 		case r.Operation != "":
 			text, next = text+" started an operation", c.after(phase.OperationStarted)
+			c.started[called.Plugin+" "+r.Operation]++
 		default:
 			return text
 		}
 	case "Cancel":
-		text, next = text+" was called", c.after(phase.OperationTimedOut)
+		text, next = text+" returned", c.after(phase.OperationTimedOut)
+		c.ended[op]++
 	default:
 		switch {
 		case failed:
-			c.errors[key]++
+			c.errors[op]++
 			text, next = text+" failed", c.after(phase.ProgressErrored)
-			if c.errors[key] > phase.ProgressRetries {
+			if c.rules.ProgressErrorIsFinal {
+				c.ended[op]++
+			} else if c.errors[op] > phase.ProgressRetries {
 				maps.Copy(next, c.after(phase.RetriesExhausted))
 			}
 		case r.Progress == nil:
 			return text
 		case r.Progress.Completed && r.Progress.Error != "":
 			text, next = text+" reported failure", c.after(phase.ProgressFailed)
+			c.ended[op]++
 		case r.Progress.Completed:
 			text, next = text+" reported completion", c.after(phase.ProgressCompleted)
+			c.ended[op]++
 		default:
-			c.errors[key] = 0
+			c.errors[op] = 0
 			return text
 		}
 	}
-	if given { // nobody may wait for it any more
+	if called.givenUp { // nobody may wait for it any more
 		maps.Copy(next, c.frontier)
 	}
 	c.frontier = next
@@ -195,15 +273,16 @@ func (c *checker) reply(called call, r trace.Return, at trace.Time) string {
 
 // giveUp adds what the demanded deadline makes of calls that take longer.
 func (c *checker) giveUp(now trace.Time) {
-	for _, called := range c.open {
-		if c.rules.PluginCallWithoutDeadline || now-called.at <= trace.Time(phase.CallDeadline) {
+	for id, called := range c.open {
+		if c.rules.PluginCallWithoutDeadline || called.givenUp || now-called.at <= trace.Time(phase.CallDeadline) {
 			continue
 		}
-		hung := map[string]phase.Input{"Execute": phase.ExecuteHung, "Progress": phase.ProgressHung, "Cancel": phase.CancelHung}[called.Method]
-		for s := range c.after(hung) {
+		for s := range c.after(hung[called.Method]) {
 			next, _ := c.rules.Step(s, phase.CallTimedOut)
 			c.frontier[next] = true
 		}
+		called.givenUp = true
+		c.open[id] = called
 	}
 }
 
@@ -222,12 +301,15 @@ func (c *checker) after(in phase.Input) map[phase.State]bool {
 // closed is the frontier, with what may have happened unseen.
 func (c *checker) closed() map[phase.State]bool {
 	// An item can fail for reasons of its own.
-	hidden := []phase.Input{phase.PassEnded, phase.InformerResynced, phase.ExecuteFailed}
+	hidden := []phase.Input{phase.InformerResynced, phase.ExecuteFailed}
 	if c.up {
 		hidden = append(hidden, phase.ServerStarted)
 	}
-	if c.failing {
-		hidden = append(hidden, phase.PassUploadFailed, phase.PassPatchLost, phase.RunPatchLost, phase.FinalPatchLost, phase.FinalUploadFailed)
+	if !c.busy() {
+		hidden = append(hidden, phase.PassEnded)
+	}
+	if c.failing && !c.busy() {
+		hidden = append(hidden, phase.PassUploadFailed, phase.PassPatchLost, phase.RunPatchLost, phase.FinalPatchLost, phase.FinalUploadFailed, phase.ContentsDisappeared)
 		if c.up {
 			hidden = append(hidden, phase.MarkLost)
 		}

@@ -52,10 +52,10 @@ func finals(m Machine, s State, c Counterexample) (phase.Phase, error) {
 		todo = todo[:len(todo)-1]
 		ended := true
 		m.Successors(s, func(step Step, after State, _ phase.Effects) {
-			if step.Actor != Server && step.What != StillRunning && step.Input != input(phase.ProgressCompleted) {
+			switch in := step.Input; {
+			case step.Actor != Server && step.What != StillRunning && in != input(phase.ProgressCompleted) && in != input(phase.OperationTimedOut):
 				return
-			}
-			if in := step.Input.Input; step.Input.Some && (in == phase.Rejected || in == phase.FinalizerFailed || in == phase.BackupNotFound) {
+			case in == input(phase.Rejected), in == input(phase.BackupNotFound), in == input(phase.FinalizerFailed) && !s.Object.ContentsLost:
 				return
 			}
 			ended = false

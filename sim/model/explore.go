@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/metrics"
 	"time"
-	"unsafe"
 
 	"github.com/velosim/velosim/sim/phase"
 )
@@ -17,8 +17,8 @@ type Config struct {
 	// Items of which each may start an operation: 1 to MaxOperations.
 	Items  int
 	Faults Budget
-	// MaxBytes ends the exploration when the states take so much memory, about; 0: no limit.
-	MaxBytes int
+	// MaxBytes ends the exploration when the process takes so much memory; 0: no limit.
+	MaxBytes uint64
 	// NoSymmetry tells apart states that differ only in the order of operations. Liveness is judged only then.
 	NoSymmetry bool
 	// Progress is called now and then; nil: not.
@@ -29,7 +29,8 @@ type Config struct {
 type Progress struct {
 	Generated, Distinct, Queue, Depth int
 	Elapsed                           time.Duration
-	Bytes                             int // of the states and how they were reached, about
+	// Bytes of memory that the process takes.
+	Bytes uint64
 }
 
 // String is the progress in a line.
@@ -51,8 +52,8 @@ type Report struct {
 	Steps map[string]Count
 	// Counterexamples are the shortest path to each property's violation, in the order in which they were found.
 	Counterexamples []Counterexample
-	// Phases that were reached.
-	Phases map[phase.Phase]bool
+	// Edges are the changes of phase that were made. Where a legal one is missing, nothing was shown of it.
+	Edges map[phase.Edge]bool
 }
 
 // Count is distinct states and steps.
@@ -74,7 +75,7 @@ func Explore(ctx context.Context, c Config) (Report, error) {
 	x := newExplorer(c)
 	err := x.search(ctx)
 	if err == nil && c.NoSymmetry {
-		x.liveness()
+		err = x.liveness(ctx)
 	}
 	x.report.Progress, x.report.Complete = x.progress(), err == nil
 	return x.report, err
@@ -91,8 +92,8 @@ type explorer struct {
 	states []State
 	from   []int32 // the state that each was reached from
 	by     []Step
-	// edges are those without faults. Kept for liveness.
-	edges  []edge
+	// edges lead on without faults from the states in which no deadline passes. Kept for liveness.
+	edges  []int32
 	first  []int32 // of each state's edges
 	depth  int
 	head   int
@@ -102,16 +103,10 @@ type explorer struct {
 	report Report
 }
 
-// edge leads to a state without a fault.
-type edge struct {
-	to   int32
-	fair bool
-}
-
 func newExplorer(c Config) *explorer {
 	x := &explorer{
 		Config: c, start: time.Now(), index: map[State]int32{}, broken: map[string]bool{},
-		report: Report{Steps: map[string]Count{}, Phases: map[phase.Phase]bool{}},
+		report: Report{Steps: map[string]Count{}, Edges: map[phase.Edge]bool{}},
 	}
 	x.visit(c.Start(), -1, Step{})
 	x.levels = 1
@@ -130,7 +125,6 @@ func (x *explorer) visit(s State, from int32, by Step) (int32, bool) {
 	x.index[s] = i
 	x.states = append(x.states, s)
 	x.from, x.by = append(x.from, from), append(x.by, by)
-	x.report.Phases[s.Object.Phase] = true
 	return i, true
 }
 
@@ -160,10 +154,13 @@ func (x *explorer) search(ctx context.Context) error {
 func (x *explorer) expand(i int32) {
 	before := x.states[i]
 	x.first = append(x.first, int32(len(x.edges)))
-	goesOn := before.Object.Phase.Final()
+	goesOn, timed := before.Object.Phase.Final(), false
 	x.Successors(before, func(step Step, after State, effects phase.Effects) {
-		goesOn = goesOn || step.Actor != Fault
+		goesOn = goesOn || step.Actor.leads()
 		x.made++
+		if edge := (phase.Edge{From: before.Object.Phase, To: after.Object.Phase}); edge.From != edge.To {
+			x.report.Edges[edge] = true
+		}
 		j, fresh := x.visit(after, i, step)
 		count := x.report.Steps[step.kind()]
 		count.Generated++
@@ -174,10 +171,14 @@ func (x *explorer) expand(i int32) {
 		for _, p := range violated(before, step, after, effects) {
 			x.found(p, i, &step)
 		}
-		if x.NoSymmetry && step.Actor != Fault {
-			x.edges = append(x.edges, edge{j, step.Actor == Server || step.Actor == Time})
+		if x.NoSymmetry && step.Actor.leads() {
+			x.edges = append(x.edges, j)
+			timed = timed || step.Actor == Time
 		}
 	})
+	if timed {
+		x.edges = x.edges[:x.first[i]] // nobody stays where a deadline passes
+	}
 	if !goesOn {
 		x.found(stuck(before), i, nil)
 	}
@@ -216,11 +217,17 @@ func (x *explorer) path(i int32) []Step {
 }
 
 func (x *explorer) progress() Progress {
-	const perState = 2*int(unsafe.Sizeof(State{})) + int(unsafe.Sizeof(Step{})) + 12 // in the map and in order
 	return Progress{
 		Generated: x.made, Distinct: len(x.states), Queue: len(x.states) - x.head, Depth: x.depth,
-		Elapsed: time.Since(x.start), Bytes: len(x.states)*perState + len(x.edges)*int(unsafe.Sizeof(edge{})),
+		Elapsed: time.Since(x.start), Bytes: memory(),
 	}
+}
+
+// memory is how many bytes the process has from the system.
+func memory() uint64 {
+	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(m)
+	return m[0].Value.Uint64() - m[1].Value.Uint64()
 }
 
 // kind is what steps are counted by.

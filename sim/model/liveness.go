@@ -1,40 +1,40 @@
 package model
 
+import (
+	"context"
+	"slices"
+)
+
 // inTheEnd is in the names of the properties of liveness.
 const inTheEnd = " in the end"
 
-// liveness finds the cycles in which an object can stay for ever without a fault: those of plugin replies and of polls that
-// change nothing are none, as a fair step, of the server or of time, leads out of them in the end.
+// liveness finds the cycles in which an object can stay for ever without a fault. A deadline passes in the end, so that no
+// cycle leads through a state in which one may. All else is up to an adversary, such as what plugins reply, or which of two
+// steps the server makes: a cycle that is left has a way back no more, and any other is one without an end.
 //
-// The components are those of the graph without faults (Tarjan 1972). One that has no final state, and that no fair step
-// leaves, is a cycle without an end.
-func (x *explorer) liveness() {
-	component := x.components()
-	size := make([]int, len(x.states))
-	leaves := make([]bool, len(x.states)) // a fair step leaves the component
-	cycles := make([]bool, len(x.states))
-	for i := range x.states {
-		c := component[i]
+// The cycles are in the strongly connected components (Tarjan 1972) of the graph without faults and without those states.
+func (x *explorer) liveness(ctx context.Context) error {
+	component, err := x.components(ctx)
+	if err != nil {
+		return err
+	}
+	size := make([]int32, len(x.states))
+	for _, c := range component {
 		size[c]++
-		for _, e := range x.out(int32(i)) {
-			if component[e.to] == c {
-				cycles[c] = true
-			} else if e.fair {
-				leaves[c] = true
-			}
-		}
 	}
 	for i, s := range x.states {
-		if c := component[i]; cycles[c] && !leaves[c] && !s.Object.Phase.Final() {
+		itself := slices.Contains(x.out(int32(i)), int32(i))
+		if (size[component[i]] > 1 || itself) && !s.Object.Phase.Final() {
 			p := stuck(s)
 			p.name += inTheEnd
 			x.found(p, int32(i), nil)
 		}
 	}
+	return nil
 }
 
-// out are the edges of a state.
-func (x *explorer) out(i int32) []edge {
+// out are where the edges of a state lead.
+func (x *explorer) out(i int32) []int32 {
 	end := int32(len(x.edges))
 	if int(i)+1 < len(x.first) {
 		end = x.first[i+1]
@@ -43,7 +43,7 @@ func (x *explorer) out(i int32) []edge {
 }
 
 // components returns the strongly connected component of each state, by number.
-func (x *explorer) components() []int32 {
+func (x *explorer) components(ctx context.Context) ([]int32, error) {
 	n := len(x.states)
 	component, low, number := make([]int32, n), make([]int32, n), make([]int32, n)
 	for i := range component {
@@ -60,6 +60,9 @@ func (x *explorer) components() []int32 {
 		if number[root] != 0 {
 			continue
 		}
+		if err := ctx.Err(); root&1023 == 0 && err != nil {
+			return nil, err
+		}
 		frames = append(frames, frame{state: int32(root)})
 		for len(frames) > 0 {
 			f := &frames[len(frames)-1]
@@ -71,7 +74,7 @@ func (x *explorer) components() []int32 {
 			}
 			out := x.out(s)
 			if f.next < len(out) {
-				to := out[f.next].to
+				to := out[f.next]
 				f.next++
 				switch {
 				case number[to] == 0:
@@ -100,5 +103,5 @@ func (x *explorer) components() []int32 {
 			}
 		}
 	}
-	return component
+	return component, nil
 }

@@ -28,6 +28,9 @@ func (m Machine) Successors(s State, yield func(Step, State, phase.Effects)) {
 	if s.Left.Crashes > 0 && (m.Unreduced || s.Crash || !s.InPass) && !o.Phase.Final() {
 		m.apply(s, Step{Actor: Fault, Input: input(phase.ServerKilled)}, yield)
 	}
+	if !s.InPass && !o.Phase.Final() {
+		m.apply(s, Step{Actor: User, Input: input(phase.DeletionRequested)}, yield)
+	}
 	if o.Hung != phase.NoCall {
 		m.apply(s, Step{Actor: Server, Input: input(phase.CallTimedOut), Operation: s.hung()}, yield)
 		return
@@ -46,12 +49,19 @@ func (m Machine) Successors(s State, yield func(Step, State, phase.Effects)) {
 		} {
 			m.apply(s, Step{Actor: Server, Input: input(in)}, yield)
 		}
-		m.apply(s, Step{Actor: Plugin, Input: input(phase.ExecuteHung)}, yield)
+		if s.Asked < s.Started {
+			next := s
+			next.Asked++
+			m.apply(next, Step{Actor: Plugin, Input: input(phase.ExecuteHung)}, yield)
+		}
 		if s.Left.API > 0 {
 			m.apply(spendAPI(s), Step{Actor: Fault, Input: input(phase.FinalPatchLost)}, yield)
 		}
 		if s.Left.Store > 0 {
 			m.apply(spendStore(s), Step{Actor: Fault, Input: input(phase.FinalUploadFailed)}, yield)
+			if !o.ContentsLost {
+				m.apply(spendStore(s), Step{Actor: Fault, Input: input(phase.ContentsDisappeared)}, yield)
+			}
 		}
 	}
 }
@@ -85,6 +95,10 @@ func (m Machine) deadline(s State, yield func(Step, State, phase.Effects)) {
 
 // wait is between two passes, or in one.
 func (m Machine) wait(s State, yield func(Step, State, phase.Effects)) {
+	if s.Object.Unread && s.Object.Unstored {
+		m.apply(s, Step{Actor: Server, Input: input(phase.OperationsMissing)}, yield)
+		return
+	}
 	if !s.InPass {
 		m.deadline(s, yield)
 		if s.Left.Store > 0 {
@@ -110,6 +124,9 @@ func (m Machine) pass(s State, yield func(Step, State, phase.Effects)) {
 	if s.Object.Phase == phase.InProgress {
 		if s.Left.API > 0 {
 			m.apply(spendAPI(s), Step{Actor: Fault, Input: input(phase.RunPatchLost)}, yield)
+		}
+		if s.Left.Store > 0 {
+			m.apply(spendStore(s), Step{Actor: Fault, Input: input(phase.RunUploadFailed)}, yield)
 		}
 		return
 	}
@@ -137,10 +154,12 @@ func (m Machine) ask(s State, yield func(Step, State, phase.Effects)) {
 	reply := func(in phase.Input) { m.apply(s, Step{Actor: Plugin, Input: input(in), Operation: i + 1}, yield) }
 	if op.Said == Running {
 		if i < s.Expired && m.Spec.Enabled(s.Object, phase.OperationTimedOut) {
-			m.apply(s, Step{Actor: Server, Input: input(phase.OperationTimedOut), Operation: i + 1}, yield)
+			reply(phase.OperationTimedOut)
 			reply(phase.CancelHung)
 		} else {
-			yield(Step{Actor: Plugin, What: StillRunning, Operation: i + 1}, s, 0)
+			next := s
+			next.Ops[i].Erred = false
+			yield(Step{Actor: Plugin, What: StillRunning, Operation: i + 1}, next, 0)
 		}
 	}
 	if op.Said != Failed {
@@ -149,10 +168,11 @@ func (m Machine) ask(s State, yield func(Step, State, phase.Effects)) {
 	if op.Said != Completed {
 		reply(phase.ProgressFailed)
 	}
-	if next, _ := m.Spec.Step(s.Object, phase.ProgressErrored); i >= s.Expired || next != s.Object {
-		reply(phase.ProgressErrored) // nothing is retried beyond the deadline
+	if op.Erred && m.Spec.Enabled(s.Object, phase.RetriesExhausted) {
+		reply(phase.RetriesExhausted)
+	} else {
+		reply(phase.ProgressErrored)
 	}
-	reply(phase.RetriesExhausted)
 	reply(phase.ProgressHung)
 }
 
@@ -177,7 +197,7 @@ func (m Machine) apply(s State, step Step, yield func(Step, State, phase.Effects
 			s.save()
 		}
 		s.InPass, s.Asked = false, 0
-	case phase.PassUploadFailed, phase.LookupFailed:
+	case phase.RunUploadFailed, phase.PassUploadFailed, phase.LookupFailed:
 		s.InPass, s.Asked = false, 0
 	case phase.OperationsMissing:
 		s.lose()
@@ -202,6 +222,7 @@ func (m Machine) apply(s State, step Step, yield func(Step, State, phase.Effects
 // observe is what an answer makes of an operation.
 func (s *State) observe(i int, in phase.Input) {
 	op := &s.Ops[i]
+	op.Erred = false
 	switch in {
 	case phase.ProgressCompleted:
 		op.Memory, op.Said = Completed, Completed
@@ -210,6 +231,8 @@ func (s *State) observe(i int, in phase.Input) {
 	case phase.ProgressErrored, phase.RetriesExhausted, phase.OperationTimedOut:
 		if s.failed() > 0 {
 			op.Memory = Failed
+		} else {
+			op.Erred = true
 		}
 	}
 }

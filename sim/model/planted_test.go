@@ -79,7 +79,7 @@ func TestPlantedFaultsAreCaught(t *testing.T) {
 			}), want: "timed-out-operation-is-cancelled",
 		},
 		"the finalizer does not upload": {
-			planted: on(phase.FinalizerSucceeded, func(_ state, _ *state, e *effects) { *e &^= phase.MetadataUploaded }), want: "end-is-uploaded",
+			planted: on(phase.FinalizerSucceeded, func(_ state, _ *state, e *effects) { *e &^= phase.MetadataUploaded }), want: "phase-is-uploaded",
 		},
 		"a start marks a waiting object Failed": {
 			planted: on(phase.ServerStarted, func(before state, after *state, _ *effects) {
@@ -140,6 +140,45 @@ func TestPlantedFaultsAreCaught(t *testing.T) {
 		},
 		"the tracker keeps an ended backup": {
 			planted: on(phase.FinalizerSucceeded, func(before state, after *state, _ *effects) { after.Tracked = before.Tracked }), want: "ended-backup-is-not-tracked",
+		},
+		"a pass does not upload the metadata": {
+			planted: on(phase.PassEnded, func(_ state, _ *state, e *effects) { *e &^= phase.MetadataUploaded }), want: "phase-is-uploaded",
+		},
+		"a finalizer whose upload fails ends the backup": {
+			planted: on(phase.FinalUploadFailed, func(_ state, after *state, _ *effects) { after.Phase, after.Tracked = phase.Completed, phase.Untracked }), want: "phase-is-uploaded",
+		},
+		"the tracker forgets a waiting backup": {
+			planted: on(phase.ProgressCompleted, func(_ state, after *state, _ *effects) { after.Tracked = phase.Untracked }), want: "running-backup-is-tracked",
+		},
+		"operations are abandoned without a reason": {
+			planted: on(phase.PassEnded, func(_ state, after *state, _ *effects) { after.Abandoned = after.Running > 0 }), want: "abandoned-has-a-reason",
+		},
+		"a valid object is Failed": {
+			planted: on(phase.Validated, func(_ state, after *state, _ *effects) { after.Phase, after.Tracked = phase.Failed, phase.Untracked }), want: "failure-has-a-reason",
+		},
+		"a pass without errors fails partially": {
+			planted: on(phase.PassEnded, func(_ state, after *state, _ *effects) {
+				if after.Phase == phase.Finalizing {
+					after.Phase = phase.FinalizingPartiallyFailed
+				}
+			}), want: "partial-failure-has-a-reason",
+		},
+		"an operation is counted that nobody started": {
+			planted: on(phase.OperationStarted, func(_ state, after *state, _ *effects) { after.Completed++ }), want: "ended-at-most-attempted",
+		},
+		"errors of Progress are retried for ever": {
+			planted: never(func(_ state, in phase.Input) bool { return in == phase.RetriesExhausted }), want: "WaitingForPluginOperations is left in the end",
+		},
+		"a ready backup goes back and forth": {
+			planted: planted{change: func(before state, in phase.Input, after state, e effects) (state, effects) {
+				if in == phase.Dequeued {
+					after.Tracked = phase.Untracked
+				}
+				return after, e
+			}}, want: "Queued is left in the end",
+		},
+		"lost contents are waited for": {
+			planted: never(func(s state, in phase.Input) bool { return s.ContentsLost && in == phase.FinalizerFailed }), want: "Finalizing is left",
 		},
 		"a restore is queued": {
 			planted: on(phase.Validated, func(_ state, after *state, _ *effects) { after.Phase = phase.Queued }), restore: true, want: "phase-belongs-to-kind",

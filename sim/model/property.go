@@ -14,12 +14,14 @@ func violated(before State, step Step, after State, effects phase.Effects) []pro
 	var found []property
 	view := after.Object.View()
 	view.From = before.Object.Phase
+	view.Attempted = int(after.Started) + view.Lost
 	for _, inv := range phase.Invariants() {
 		if !inv.Holds(view) {
 			found = append(found, property{inv.Name, inv.Statement})
 		}
 	}
 	o := after.Object
+	finalized := before.Object.Phase != o.Phase && (o.Phase == phase.Completed || o.Phase == phase.PartiallyFailed)
 	for _, p := range []struct {
 		property
 		holds bool
@@ -38,25 +40,34 @@ func violated(before State, step Step, after State, effects phase.Effects) []pro
 		},
 		{
 			property{"counts-are-the-operations", "The counts of a waiting or finalizing object are those of its operations."},
-			o.Down || o.Abandoned || !waitsOrFinalizes(o.Phase) ||
+			o.Down || o.Abandoned || o.Unstored || !waitsOrFinalizes(o.Phase) ||
 				int(o.Running) == after.count(Running) && int(o.Completed) == after.count(Completed) && int(o.Failed) == after.count(Failed),
 		},
 		{
-			property{"end-is-uploaded", "A backup's finalizer tells the object store how it ends."},
-			step.Input != input(phase.FinalizerSucceeded) || o.Kind != phase.Backup || effects.Has(phase.MetadataUploaded),
+			property{"phase-is-uploaded", "The object store is told the phase that a pass or the finalizer brings a backup to."},
+			o.Kind != phase.Backup || o.Abandoned || !waitsOrFinalizes(o.Phase) && !finalized || o.Phase == before.Object.Phase || effects.Has(phase.MetadataUploaded),
 		},
 		{
-			property{"partial-failure-has-a-reason", "An object is PartiallyFailed only if it has errors, or something was not found."},
-			o.Phase != phase.PartiallyFailed || o.Errors > 0 || o.Abandoned || before.Object.Phase == phase.PartiallyFailed || step.Input == input(phase.BackupNotFound) ||
-				before.Object.Phase == phase.FinalizingPartiallyFailed,
+			property{"partial-failure-has-a-reason", "An object fails partially only if it has errors, or something was not found."},
+			!failsPartially(o.Phase) || o.Errors > 0 || o.Abandoned || step.Input == input(phase.BackupNotFound) || before.Object.Phase == o.Phase,
 		},
 		{
 			property{"failure-has-a-reason", "An object is Failed only if its run has failed, or the server died in it."},
-			o.Phase != phase.Failed || before.Object.Phase == phase.Failed || before.Object.Phase == phase.InProgress,
+			o.Phase != phase.Failed || before.Object.Phase == phase.Failed ||
+				before.Object.Phase == phase.InProgress && (step.Input == input(phase.RunFailed) || step.Input == input(phase.ServerStarted)),
+		},
+		{
+			property{"abandoned-has-a-reason", "Operations are abandoned only if the location or backup could not be looked up."},
+			!o.Abandoned || before.Object.Abandoned || step.Input == input(phase.LookupFailed),
 		},
 		{
 			property{"ended-backup-is-not-tracked", "The tracker lets go of a backup that its finalizer, or its failure, has ended."},
 			!o.Phase.Final() || o.Abandoned || o.Tracked == phase.Untracked,
+		},
+		{
+			property{"running-backup-is-tracked", "The tracker keeps a backup that has not ended, so that it is not deleted."},
+			o.Phase.Final() || o.Down || before.Object.Tracked == phase.Untracked || o.Tracked != phase.Untracked ||
+				step.Input == input(phase.FinalPatchLost), // the tracker lets go before the patch
 		},
 	} {
 		if !p.holds {
@@ -87,6 +98,14 @@ func stuck(s State) property {
 func waitsOrFinalizes(p phase.Phase) bool {
 	switch p {
 	case phase.WaitingForPluginOperations, phase.WaitingForPluginOperationsPartiallyFailed, phase.Finalizing, phase.FinalizingPartiallyFailed:
+		return true
+	}
+	return false
+}
+
+func failsPartially(p phase.Phase) bool {
+	switch p {
+	case phase.WaitingForPluginOperationsPartiallyFailed, phase.FinalizingPartiallyFailed, phase.PartiallyFailed:
 		return true
 	}
 	return false

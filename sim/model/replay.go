@@ -40,7 +40,7 @@ func (m Machine) follow(s State, step Step) (after State, effects phase.Effects,
 func (m Machine) goesOn(s State) bool {
 	on := s.Object.Phase.Final()
 	m.Successors(s, func(step Step, _ State, _ phase.Effects) {
-		on = on || step.Actor != Fault
+		on = on || step.Actor.leads()
 	})
 	return on
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // MaxOperations is how many item operations the model can follow one by one.
-const MaxOperations = 4
+const MaxOperations = 6
 
 // State is one object and what surrounds it: the operations in their plugins, the deadlines that have passed, how far the
 // server is in what it does, and the faults that may still strike. It is comparable.
@@ -20,7 +20,8 @@ type State struct {
 	Ops     [MaxOperations]Op
 	// Expired operations, the oldest ones, are past their deadline.
 	Expired uint8
-	// Asked is how many of the operations the pass under way has come to; InPass: there is one.
+	// Asked is how many of the operations the pass under way has come to; InPass: there is one. Of a finalizer it is how many
+	// items it has given up backing up again.
 	Asked  uint8
 	InPass bool
 	// Crash: the server may die now, as something that others see has just happened.
@@ -35,6 +36,9 @@ type Budget struct{ Crashes, API, Store uint8 }
 // Op is an item operation: what the server's memory has, what the object store has, and what its plugin has said.
 type Op struct {
 	Memory, Stored, Said Outcome
+	// Erred: its last Progress has returned an error, and is retried. How often, the model does not count: once stands for
+	// every bound.
+	Erred bool
 }
 
 // Outcome of an operation. The zero value: it runs.
@@ -58,7 +62,7 @@ func (s *State) ops() []Op { return s.Ops[:s.Started] }
 // forget is what the operations are to the next server.
 func (s *State) forget() {
 	for i := range s.ops() {
-		s.Ops[i].Memory = s.Ops[i].Stored
+		s.Ops[i].Memory, s.Ops[i].Erred = s.Ops[i].Stored, false
 	}
 	s.InPass, s.Asked = false, 0
 }
@@ -88,4 +92,10 @@ func (o Op) compare(p Op) int {
 	return int(o.rank()) - int(p.rank())
 }
 
-func (o Op) rank() uint8 { return uint8(o.Memory)<<4 | uint8(o.Stored)<<2 | uint8(o.Said) }
+func (o Op) rank() uint8 {
+	rank := uint8(o.Memory)<<4 | uint8(o.Stored)<<2 | uint8(o.Said)
+	if o.Erred {
+		rank |= 1 << 6
+	}
+	return rank
+}

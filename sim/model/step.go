@@ -9,14 +9,18 @@ import (
 // Actor is who makes a step.
 type Actor uint8
 
-// The actors. What the server and time can do for ever, they do in the end: their steps are fair. Plugins and faults owe
-// nothing.
+// The actors. A deadline passes in the end: the steps of time are fair. What plugins answer, and which of its steps the server
+// makes, is not: the worst may happen every time. Users and faults owe nothing at all.
 const (
 	Server Actor = iota
 	Time
 	Plugin
+	User
 	Fault
 )
+
+// leads reports whether a run can rely on the actor to go on.
+func (a Actor) leads() bool { return a != User && a != Fault }
 
 // Step is one step of the model.
 type Step struct {

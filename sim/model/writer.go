@@ -118,6 +118,10 @@ func (w *writer) note(s Step) error {
 		w.fault(fmt.Sprintf("store: {verb: put, key: %s}, nth: %d", w.file(), w.puts+1), "fail: access denied")
 	case phase.OperationsMissing:
 		w.fault(fmt.Sprintf("store: {verb: exists, key: %s}, nth: %d", w.file(), w.reads+1), "lose: {}")
+	case phase.RunUploadFailed:
+		w.fault(fmt.Sprintf("store: {verb: put, key: %s}", w.file()), "fail: access denied")
+	case phase.ContentsDisappeared:
+		w.fault("store: {verb: get, key: backups/backup-1/backup-1.tar.gz}", "lose: {}")
 	case phase.FinalUploadFailed:
 		w.fault(fmt.Sprintf("store: {verb: put, key: backups/backup-1/velero-backup.json}, nth: %d", w.metas+1), "fail: access denied")
 	case phase.RunFailed:

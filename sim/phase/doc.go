@@ -49,6 +49,7 @@
 //	WaitingForPluginOperationsPartiallyFailed → FinalizingPartiallyFailed   backup_operations_controller.go: Reconcile
 //	WaitingForPluginOperationsPartiallyFailed → PartiallyFailed             backup_operations_controller.go: Reconcile
 //	Finalizing → Completed                                                  backup_finalizer_controller.go: Reconcile
+//	Finalizing → PartiallyFailed (demanded)                                 no release
 //	FinalizingPartiallyFailed → PartiallyFailed                             backup_finalizer_controller.go: Reconcile
 //	any phase but InProgress and Deleting → Deleting                        backup_deletion_controller.go: Reconcile
 //
@@ -105,9 +106,12 @@
 //     PartiallyFailed. v1.18: the upload at the end of a pass forgets the errors; if the patch after it does not land, or the
 //     server dies between the two, the object can end Completed with failed > 0.
 //   - missing-operations-read-as-none (unreported). Demanded, as proposed by velosim: the operations of a waiting object whose
-//     operations file is gone count as failed. v1.18: there are none, and the object can end Completed.
-//   - final-upload-failure-ignored (unreported). Demanded, as proposed by velosim: a backup ends once its stored copy says
-//     so. v1.18: it ends although the upload has failed, and the two disagree for ever.
+//     operations file is gone count as failed, and a restore goes on only when its file is uploaded. v1.18: there are none, and
+//     the object can end Completed; that a restore could not upload them is only logged.
+//   - final-upload-failure-ignored (unreported). Demanded, as proposed by velosim: a backup ends once its stored copy and
+//     contents are what its finalizer made of them. v1.18: it ends although the upload has failed.
+//   - finalizer-retried-for-ever (unreported). Demanded, as proposed by velosim: a backup whose contents are gone ends
+//     PartiallyFailed. v1.18: its finalizer fails for ever, and it stays Finalizing.
 //   - run-patch-given-up (velero#3239, velero#7207). Demanded, as proposed by velosim: the patch that ends InProgress is tried
 //     until it lands. v1.18: it is given up after the resource timeout, and the object stays InProgress.
 //   - start-marks-once (unreported). Demanded, as proposed by velosim: what is InProgress at a start is marked Failed, however

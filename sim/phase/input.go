@@ -41,7 +41,8 @@ const (
 	LookupFailed
 	// FinalizerSucceeded: the finalizer did its work. A backup's finalizer only logs the errors of single items.
 	FinalizerSucceeded
-	// FinalizerFailed: a restore's finalizer met errors.
+	// FinalizerFailed: a restore's finalizer met errors. A backup's fails only where its contents are lost, and no release ends
+	// it then.
 	FinalizerFailed
 	// BackupNotFound: a restore's finalizer finds no backup, or no location of it.
 	BackupNotFound
@@ -64,14 +65,19 @@ const (
 	FinalPatchLost
 	// RunPatchLost: the patch that ends InProgress does not land for as long as the server tries.
 	RunPatchLost
+	// RunUploadFailed: a restore's InProgress ends, and the object store refuses its operations.
+	RunUploadFailed
 	// PassUploadFailed: the object store refuses what a pass is to write at its end.
 	PassUploadFailed
 	// PassPatchLost: a pass has written to the object store, and its patch does not land.
 	PassPatchLost
 	// OperationsMissing: the operations of a waiting object are to be read, and their file is gone.
 	OperationsMissing
-	// FinalUploadFailed: the object store refuses what a backup's finalizer uploads last.
+	// FinalUploadFailed: the object store refuses what a backup's finalizer uploads last: the metadata or the contents.
 	FinalUploadFailed
+	// ContentsDisappeared: the object store loses the items that were backed up, which the finalizer of a backup with operations
+	// needs.
+	ContentsDisappeared
 	// MarkLost: a server starts, and its patch that marks the object Failed does not land.
 	MarkLost
 	// ServerKilled: the server ends, and all that it only had in memory is gone.
@@ -128,7 +134,7 @@ func (i Input) info() inputInfo {
 	case FinalizerSucceeded:
 		return inputInfo{"the finalizer succeeded", "pkg/controller/backup_finalizer_controller.go: Reconcile; pkg/controller/restore_finalizer_controller.go: finishProcessing"}
 	case FinalizerFailed:
-		return inputInfo{"the finalizer met errors", "pkg/controller/restore_finalizer_controller.go: execute"}
+		return inputInfo{"the finalizer met errors", "pkg/controller/restore_finalizer_controller.go: execute; pkg/controller/backup_finalizer_controller.go: Reconcile"}
 	case BackupNotFound:
 		return inputInfo{"the backup was not found", "pkg/controller/restore_finalizer_controller.go: Reconcile"}
 	case CallTimedOut:
@@ -143,6 +149,8 @@ func (i Input) info() inputInfo {
 		return inputInfo{"the patch to the final phase was lost", "pkg/client/retry.go: RetryOnErrorMaxBackOff; pkg/controller/restore_finalizer_controller.go: finishProcessing"}
 	case RunPatchLost:
 		return inputInfo{"the patch at the end of the run was lost", "pkg/controller/backup_controller.go: Reconcile; pkg/controller/restore_controller.go: Reconcile"}
+	case RunUploadFailed:
+		return inputInfo{"the upload of the operations at the end of the run failed", "pkg/controller/restore_controller.go: runValidatedRestore"}
 	case PassUploadFailed:
 		return inputInfo{"the upload at the end of a pass failed", passSource}
 	case PassPatchLost:
@@ -151,6 +159,8 @@ func (i Input) info() inputInfo {
 		return inputInfo{"the operations file is missing", "pkg/persistence/object_store.go: GetBackupItemOperations; pkg/persistence/object_store.go: GetRestoreItemOperations"}
 	case FinalUploadFailed:
 		return inputInfo{"the last upload of the finalizer failed", "pkg/controller/backup_finalizer_controller.go: Reconcile"}
+	case ContentsDisappeared:
+		return inputInfo{"the contents of the backup disappeared", "pkg/controller/backup_finalizer_controller.go: Reconcile; pkg/persistence/object_store.go: GetBackupContents"}
 	case MarkLost:
 		return inputInfo{"the server started, and its patch to Failed was lost", "pkg/cmd/server/server.go: markInProgressBackupsFailed; pkg/cmd/server/server.go: markInProgressRestoresFailed"}
 	case ServerKilled:

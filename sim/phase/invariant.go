@@ -12,7 +12,7 @@ type View struct {
 	Attempted, Completed, Failed int
 	// Errors is status.errors.
 	Errors int
-	// Outdated: the object has ended, and its stored copy says otherwise.
+	// Outdated: the object has ended, and its stored copy or contents are not as its finalizer made them.
 	Outdated bool
 	// Lost operations that the object store does not know of.
 	Lost int
@@ -22,10 +22,14 @@ type View struct {
 
 // View returns what can be seen of s, without a change of phase.
 func (s State) View() View {
+	lost := int(s.Lost)
+	if s.Unstored {
+		lost = s.operations()
+	}
 	v := View{
 		Kind: s.Kind, From: s.Phase, Phase: s.Phase,
 		Attempted: s.operations(), Completed: int(s.Completed), Failed: int(s.Failed),
-		Errors: int(s.Errors), Abandoned: s.Abandoned, Outdated: s.Outdated, Lost: int(s.Lost),
+		Errors: int(s.Errors), Abandoned: s.Abandoned, Outdated: s.Outdated, Lost: lost,
 	}
 	switch s.Phase {
 	case Finalizing, FinalizingPartiallyFailed, Completed:
@@ -108,7 +112,7 @@ func Invariants() []Invariant {
 		},
 		{
 			"stored-copy-agrees",
-			"A backup that its finalizer has ended is as its stored copy says.",
+			"A backup that its finalizer has ended is as its stored copy and contents say.",
 			func(v View) bool { return !v.finalizedAndEnded() || !v.Outdated },
 		},
 		{

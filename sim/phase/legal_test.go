@@ -80,6 +80,11 @@ func TestLegal(t *testing.T) {
 	demandedRestore[Edge{waiting, finalizingPartially}] = []Input{PassEnded, LookupFailed, OperationsMissing}
 	releasedRestore[Edge{waiting, Finalizing}] = []Input{PassEnded, OperationsMissing}
 	demandedBackup[Edge{ReadyToStart, Queued}] = []Input{Requeued}
+	demandedBackup[Edge{Finalizing, PartiallyFailed}] = []Input{FinalizerFailed}
+	demandedBackup[Edge{finalizingPartially, PartiallyFailed}] = []Input{FinalizerSucceeded, FinalizerFailed}
+	for _, to := range []Phase{waiting, waitingPartially, Finalizing, finalizingPartially} {
+		releasedRestore[Edge{InProgress, to}] = []Input{PassEnded, RunUploadFailed}
+	}
 	releasedBackup := backupEdges()
 	releasedBackup[Edge{Finalizing, Completed}] = []Input{FinalizerSucceeded, FinalUploadFailed}
 	releasedBackup[Edge{finalizingPartially, PartiallyFailed}] = []Input{FinalizerSucceeded, FinalUploadFailed}

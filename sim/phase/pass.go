@@ -2,36 +2,40 @@ package phase
 
 // wait is a pass of the operations controller over the operations of a waiting object.
 func (r Rules) wait(s State, in Input) (State, Effects, bool) {
-	if in == OperationsMissing {
+	switch {
+	case in == OperationsMissing:
 		next, effects := r.missing(s)
 		return next, effects, s.Unread
+	case s.Unread && s.Unstored && in != LookupFailed:
+		return s, 0, false // there is nothing to read
 	}
 	s.Unread = false
-	errors := s.UnsavedFailed + s.UnpatchedFailed
+	errors := s.UnsavedFailed
+	if !r.FailureForgottenBeforePatch {
+		errors += s.UnpatchedFailed
+	}
 	toWrite := errors > 0 || s.Running == 0
 	switch in {
 	case PassEnded:
-		if !toWrite {
-			return s, 0, true // nothing, or counts alone
+		if !toWrite { // nothing, or counts alone
+			s.UnpatchedFailed = 0
+			return s, 0, true
 		}
 		s.Phase = waitOrFinalize(s.Running > 0, errors > 0 || s.Phase == WaitingForPluginOperationsPartiallyFailed)
-		s = saved(s)
+		s = r.saved(s)
 		return s, uploads(s), true
 	case PassUploadFailed:
 		return s, 0, toWrite // the next pass tries again
 	case PassPatchLost:
-		if !r.FailureForgottenBeforePatch {
-			s.UnpatchedFailed += s.UnsavedFailed
-		}
+		s.UnpatchedFailed += s.UnsavedFailed
 		s.UnsavedCompleted, s.UnsavedFailed = 0, 0
 		return s, uploads(s), toWrite
 	case LookupFailed:
-		// It is found before anything is asked in this pass.
-		if s.Running == 0 || errors > 0 {
-			return s, 0, false
-		}
+		// It is found before anything is asked in this pass. Failures that an earlier pass could not write are forgotten.
+		s.Running += s.UnsavedFailed + s.UnpatchedFailed
+		s.Failed -= s.UnsavedFailed + s.UnpatchedFailed
 		s.Abandoned = true
-		s.UnsavedCompleted = 0 // they stay unsaved, and nobody polls them again
+		s.UnsavedCompleted, s.UnsavedFailed, s.UnpatchedFailed = 0, 0, 0 // they stay unsaved, and nobody polls them again
 		if s.Kind == Restore {
 			s.Phase = FinalizingPartiallyFailed
 			return s, 0, true
@@ -89,7 +93,7 @@ func (r Rules) missing(s State) (State, Effects) {
 	s.Running, s.Completed = 0, 0
 	s.Failed += lost
 	s.UnsavedFailed += lost
-	s = saved(s)
+	s = r.saved(s)
 	s.Phase = waitOrFinalize(false, true)
 	return s, uploads(s)
 }
@@ -103,7 +107,10 @@ func fail(s State) State {
 }
 
 // saved is the state once a pass is written to the object store and the status.
-func saved(s State) State {
+func (r Rules) saved(s State) State {
+	if r.FailureForgottenBeforePatch {
+		s.UnpatchedFailed = 0
+	}
 	s.Errors = addErrors(s.Errors, s.UnsavedFailed+s.UnpatchedFailed)
 	s.UnsavedCompleted, s.UnsavedFailed, s.UnpatchedFailed = 0, 0, 0
 	return s

@@ -30,6 +30,7 @@ type Rules struct {
 	FailureForgottenBeforePatch   bool
 	MissingOperationsReadAsNone   bool
 	FinalUploadFailureIgnored     bool
+	FinalizerRetriedForEver       bool
 	StartMarksOnce                bool
 	RunPatchGivenUp               bool
 }
@@ -123,23 +124,34 @@ func All() []Rule {
 		},
 		{
 			Name:      "missing-operations-read-as-none",
-			Statement: "A waiting object whose operations file is gone ends PartiallyFailed: its operations count as failed.",
-			Deviation: "A missing operations file reads as no operations: the object ends Completed, with operations attempted that neither completed nor failed.",
-			Source:    proposed + "; tryGet in pkg/persistence/object_store.go returns nothing, and no error",
-			Witness:   "backup-operations-file-lost",
-			Breaks:    []string{"nothing-finalizes-while-operations-run", "finalized-counts-add-up", "operations-stay-known"},
-			Releases:  []string{"v1.18"},
-			field:     func(r *Rules) *bool { return &r.MissingOperationsReadAsNone },
+			Statement: "The operations of a waiting object whose operations file is gone count as failed: it ends PartiallyFailed. A restore goes on only when its file is uploaded.",
+			Deviation: "A missing operations file reads as no operations: the object ends Completed, with operations attempted that neither completed nor failed. That a restore could not upload the file is only logged.",
+			Source: proposed + "; tryGet in pkg/persistence/object_store.go returns nothing, and no error; runValidatedRestore in " +
+				"pkg/controller/restore_controller.go",
+			Witness:  "backup-operations-file-lost",
+			Breaks:   []string{"nothing-finalizes-while-operations-run", "finalized-counts-add-up", "operations-stay-known"},
+			Releases: []string{"v1.18"},
+			field:    func(r *Rules) *bool { return &r.MissingOperationsReadAsNone },
 		},
 		{
 			Name:      "final-upload-failure-ignored",
-			Statement: "A backup ends when its stored copy says so, too.",
-			Deviation: "The patch to the final phase follows an upload that failed: the stored copy stays at Finalizing, and other clusters that sync it never see the backup end.",
+			Statement: "A backup ends when its stored copy and contents are as its finalizer made them.",
+			Deviation: "The patch to the final phase follows an upload that failed: the stored copy stays at Finalizing, and other clusters that sync it never see the backup end; or the items that operations updated stay as they were before.",
 			Source:    proposed + "; the deferred patch in Reconcile of pkg/controller/backup_finalizer_controller.go",
 			Witness:   "backup-final-upload-fails",
 			Breaks:    []string{"stored-copy-agrees"},
 			Releases:  []string{"v1.18"},
 			field:     func(r *Rules) *bool { return &r.FinalUploadFailureIgnored },
+		},
+		{
+			Name:      "finalizer-retried-for-ever",
+			Statement: "A backup whose contents are gone when its operations have ended is PartiallyFailed.",
+			Deviation: "Its finalizer fails, and is called again without end: the backup stays Finalizing, and cannot be deleted until the server restarts.",
+			Source: proposed + "; Reconcile in pkg/controller/backup_finalizer_controller.go returns the error of downloadToTempFile " +
+				"and leaves the phase",
+			Witness:  "backup-contents-lost",
+			Releases: []string{"v1.18"},
+			field:    func(r *Rules) *bool { return &r.FinalizerRetriedForEver },
 		},
 		{
 			Name:      "start-marks-once",

@@ -20,12 +20,16 @@ type State struct {
 	// UnsavedCompleted and UnsavedFailed of them have ended without the object store knowing: a server that dies forgets it,
 	// and the next one polls these operations again.
 	UnsavedCompleted, UnsavedFailed uint16
-	// UnpatchedFailed operations have failed as the object store has it too, but the object's errors do not count them.
+	// UnpatchedFailed operations have failed as the object store has it too, but the object's status does not have it yet.
 	UnpatchedFailed uint16
 	// Lost operations were started, and no server knows of them any more, as their file is gone.
 	Lost uint16
 	// Unread: the server has yet to read the operations of a waiting object from the object store.
 	Unread bool
+	// Unstored: the object store was never given the operations (restores only).
+	Unstored bool
+	// ContentsLost: the object store has lost the items that were backed up (backups only).
+	ContentsLost bool
 	// Errors is status.errors. An operation that failed counts from the end of the pass that saw it.
 	Errors uint16
 	// Abandoned: the location (of a restore, or its backup) could not be looked up, so that nobody asks after the running
@@ -36,7 +40,7 @@ type State struct {
 	Down bool
 	// Forgotten: no event or timer brings the object to its controller, other than, if it is ReadyToStart, an informer resync.
 	Forgotten bool
-	// Outdated: the object has ended, and the stored copy says otherwise (backups only).
+	// Outdated: the object has ended, and its stored copy or contents are not as its finalizer made them (backups only).
 	Outdated bool
 	// Hung is the plugin call that does not return, and with it the reconcile of the object.
 	Hung Call

@@ -10,6 +10,9 @@ func (r Rules) Step(s State, in Input) (State, Effects) {
 	if next.Phase != s.Phase {
 		effects |= PhaseWritten
 	}
+	if effects.Has(OperationsUploaded) {
+		next.Unstored = false
+	}
 	if s.Tracked != Untracked && next.Tracked == Untracked && in != ServerKilled {
 		effects |= TrackerReleased
 	}
@@ -118,16 +121,25 @@ func (r Rules) run(s State, in Input) (State, Effects, bool) {
 		}
 		s.Hung = ExecuteCall
 	case RunPatchLost:
-		s = saved(s)
+		s = r.saved(s)
 		if s.Forgotten = r.RunPatchGivenUp; s.Kind == Backup {
 			s.Tracked = TrackedPost
 		}
 		return s, uploads(s), true
+	case RunUploadFailed:
+		if s.Kind != Restore || s.operations() == 0 {
+			return s, 0, false
+		}
+		if r.MissingOperationsReadAsNone { // or else it is tried again
+			s, _, _ = r.run(s, PassEnded)
+			s.Unstored = true
+		}
+		return s, 0, true
 	case RunFailed:
-		s = saved(s)
+		s = r.saved(s)
 		s.Phase, s.Tracked = Failed, Untracked
 	case PassEnded:
-		s = saved(s)
+		s = r.saved(s)
 		s.Phase, s.Unread = waitOrFinalize(s.Running > 0, s.Errors > 0), s.Running > 0
 		if s.Kind == Backup {
 			s.Tracked = TrackedPost
@@ -145,6 +157,9 @@ func (r Rules) finalize(s State, in Input) (State, Effects, bool) {
 	if s.Kind == Backup {
 		effects = MetadataUploaded
 	}
+	if s.ContentsLost && (in != FinalizerFailed || r.FinalizerRetriedForEver) {
+		return s, 0, false
+	}
 	switch {
 	case in == FinalizerSucceeded:
 		if s.Phase == Finalizing {
@@ -153,9 +168,12 @@ func (r Rules) finalize(s State, in Input) (State, Effects, bool) {
 			s.Phase = PartiallyFailed
 		}
 		s.Tracked = Untracked
-	case in == FinalizerFailed && s.Kind == Restore:
-		s.Phase = PartiallyFailed
+	case in == FinalizerFailed && (s.Kind == Restore || s.ContentsLost):
+		s.Phase, s.Tracked = PartiallyFailed, Untracked
 		s.Errors = addErrors(s.Errors, 1)
+	case in == ContentsDisappeared && s.Kind == Backup && s.operations() > int(s.Lost):
+		s.ContentsLost = true
+		effects = 0
 	case in == BackupNotFound && s.Kind == Restore:
 		s.Phase = PartiallyFailed
 	case in == FinalPatchLost:

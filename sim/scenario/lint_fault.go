@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -18,6 +19,19 @@ func (l *linter) fault(i int) {
 	}
 	l.point(path+".at", &f.At)
 	l.do(path, f)
+	l.alone(i)
+}
+
+// alone reports a fault at the very point of an earlier one, if only one of them can have an effect: a server that was killed there
+// is not killed again and sees no error, and an access fails once. An object can be lost all the same.
+func (l *linter) alone(i int) {
+	f, path := &l.scenario.Faults[i], fmt.Sprintf("faults[%d]", i)
+	for j, other := range l.scenario.Faults[:i] {
+		earlier := fmt.Sprintf("faults[%d]", j)
+		if reflect.DeepEqual(f.At, other.At) && (f.Do.Lose == nil) == (other.Do.Lose == nil) && l.sound(earlier) && l.sound(path) {
+			l.complain(path+".at", "%s strikes there too, and only one of them can have an effect; change nth, or remove one", quote(other.ID))
+		}
+	}
 }
 
 func (l *linter) do(path string, f *Fault) {
@@ -44,6 +58,8 @@ func (l *linter) do(path string, f *Fault) {
 		l.complain(path+".do", "strikes at the access itself: at.delay and at.after go with kill")
 	case f.Do.Lose == nil && f.Do.Fail == "" && l.sound(path+".do"):
 		l.complain(path+".do.fail", "is empty; write the error")
+	case f.Do.Lose != nil:
+		l.lose(path, f.At.Store)
 	}
 }
 
@@ -57,6 +73,7 @@ func (l *linter) point(path string, p *Point) {
 	if byPhase {
 		l.oneOf(path+".object", p.Object, "an object of the scenario", l.objects())
 		l.phase(path+".phase", p.Phase, p.Object)
+		l.written(path, p)
 		if l.has(path + ".after") {
 			l.complain(path+".after", "goes with call and store; a phase strikes after its write")
 		}
@@ -71,11 +88,25 @@ func (l *linter) point(path string, p *Point) {
 		if l.has(path + ".object") {
 			l.complain(path+".object", "goes with phase; the key says whose object it is")
 		}
-		if p.Store != nil {
-			l.oneOf(path+".store.verb", p.Store.Verb, "an access to the object store", []string{"put", "get", "exists", "list", "delete"})
-			if p.Store.Key == "" && l.sound(path+".store") {
-				l.complain(path+".store.key", "is empty; write the object's key in the bucket, such as backups/%s/velero-backup.json", l.scenario.Backup.Name)
-			}
+		l.access(path+".store", p.Store)
+	}
+}
+
+// written reports a phase that the object is never written with.
+func (l *linter) written(path string, p *Point) {
+	if !l.sound(path + ".object") {
+		return
+	}
+	switch p.Phase {
+	case phase.New.String(), phase.Deleting.String():
+		l.complain(path+".phase", "no scenario comes to a write of this phase; choose another")
+	case phase.WaitingForPluginOperations.String(), phase.WaitingForPluginOperationsPartiallyFailed.String():
+		action := BackupItemAction
+		if strings.HasPrefix(p.Object, "restore/") {
+			action = RestoreItemAction
+		}
+		if l.certain() && !l.starts(action) {
+			l.complain(path+".phase", "is never written, as no %s starts an operation", action)
 		}
 	}
 }
@@ -90,6 +121,30 @@ func (l *linter) call(path string, c *Call) {
 	if c.Method != "Execute" && l.sound(path) && l.decoded("plugins") && !slices.ContainsFunc(l.scenario.Plugins, starts) {
 		l.complain(path+".method", "is never called, as the plugin starts no operation")
 	}
+	called := func(p Plugin) bool { return p.Name == c.Plugin && l.serves(p) }
+	if l.certain() && !slices.ContainsFunc(l.scenario.Plugins, called) {
+		l.complain(path+".plugin", "is never called, as the scenario has no item of its resources")
+	}
+}
+
+// certain tells whether all that says what Velero does in the scenario is right, so that a check can rest on it.
+func (l *linter) certain() bool {
+	return len(l.decodeErrors) == 0 && l.sound("backup") && l.sound("restore") && l.sound("items") && l.sound("plugins")
+}
+
+// serves tells whether there is an item that Velero calls the plugin for.
+func (l *linter) serves(p Plugin) bool {
+	return slices.ContainsFunc(l.scenario.Items, func(item Item) bool {
+		resource, _, _ := strings.Cut(string(item), "/")
+		return slices.Contains(p.Resources, resource)
+	})
+}
+
+// starts tells whether a plugin with the action starts an operation.
+func (l *linter) starts(action Action) bool {
+	return slices.ContainsFunc(l.scenario.Plugins, func(p Plugin) bool {
+		return p.Action == action && p.Operation != nil && l.serves(p)
+	})
 }
 
 // scripted reports a name that no plugin of the scenario has.

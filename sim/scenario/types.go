@@ -172,7 +172,7 @@ type Call struct {
 
 // Access is an access to the object store.
 type Access struct {
-	// Verb is put, get, exists, list or delete.
+	// Verb is put, get, exists or delete.
 	Verb string `json:"verb"`
 	// Key of the object in the bucket: backups/backup-1/velero-backup.json.
 	Key string `json:"key"`

@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
@@ -42,6 +44,10 @@ func (r *run) accounting(rd reading) []Finding {
 		case status(o.store) != api && rd.holds("stored-copy-agrees"):
 			miss("the stored copy agrees with the resource: "+api, status(o.store))
 		}
+		if err := r.contentsRefused(o); err != "" && rd.holds("stored-copy-agrees") {
+			miss("the object store has the contents as the finalizer made them", "it refused them: "+err)
+			found[len(found)-1].Rule = "final-upload-failure-ignored"
+		}
 		if stored, ok := storedCounts(o); ok && rd.holds("operations-stay-known") && stored != countsOf(o.api) {
 			miss("stored item operations that agree with the status: "+counts(countsOf(o.api)), counts(stored))
 		}
@@ -62,6 +68,18 @@ func (r *run) atRest(o *object) (counted, bare phase.View, ok bool) {
 	counted.Attempted, counted.Completed, counted.Failed = o.api.Attempted, o.api.Completed, o.api.Failed
 	counted.Errors = o.api.Errors
 	return counted, bare, err == nil
+}
+
+// contentsRefused is the error of the last time that the contents of a backup were to be put into the object store.
+func (r *run) contentsRefused(o *object) string {
+	name := strings.TrimPrefix(o.name, "backup/")
+	key := "/backups/" + name + "/" + name + ".tar.gz"
+	for _, e := range slices.Backward(r.events) {
+		if e.Store != nil && e.Store.Verb == "put" && strings.HasSuffix(e.Store.Key, key) {
+			return e.Store.Error
+		}
+	}
+	return ""
 }
 
 // storedCounts counts the item operations in the object store.

@@ -17,11 +17,11 @@ func BenchmarkJudge(b *testing.B) {
 	}
 	t := run.wait(10*time.Second).cancel(mover1).phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles()
 	s := expecting(scenario.Outcome{Phase: "PartiallyFailed"})
-	if v := Judge(s, t); v.Result != Pass {
+	if v := unpredicted(s, t); v.Result != Pass {
 		b.Fatal(v)
 	}
 	for b.Loop() {
-		Judge(s, t)
+		unpredicted(s, t)
 	}
 }
 
@@ -41,7 +41,7 @@ func BenchmarkJudgeOperations(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", run.name, n), func(b *testing.B) {
 				s := expecting(scenario.Outcome{Phase: "PartiallyFailed"})
 				for b.Loop() {
-					if v := Judge(s, run.trace); v.Result != run.result {
+					if v := unpredicted(s, run.trace); v.Result != run.result {
 						b.Fatal(v.Summary())
 					}
 				}

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -176,14 +177,14 @@ func TestDeviations(t *testing.T) {
 		if j.change != nil {
 			j.change(s)
 		}
-		if v := Judge(s, j.trace); v.Deviation != j.deviation {
-			t.Errorf("%s: deviation %q, want %q", j.name, v.Deviation, j.deviation)
+		if v := unpredicted(s, j.trace); strings.Join(v.Deviations, ", ") != j.deviation {
+			t.Errorf("%s: deviation %q, want %q", j.name, strings.Join(v.Deviations, ", "), j.deviation)
 		}
 	}
 }
 
 func TestVerdictNamesPhaseAndTime(t *testing.T) {
-	v := Judge(expecting(scenario.Outcome{}), healthy().rests(1, 0).settles())
+	v := unpredicted(expecting(scenario.Outcome{}), healthy().rests(1, 0).settles())
 	want := Verdict{
 		Result: Pass, Phase: "Completed", Findings: []Finding{},
 		Simulated: trace.Time(time.Hour + 10*time.Second + 20*time.Second),

@@ -39,4 +39,7 @@ func ExampleJudge() {
 	//   expectation (demanded): backup/backup-1 at 0s
 	//     expected  phase Completed
 	//     seen      phase FailedValidation
+	//   prediction (demanded): backup/backup-1 at 0s
+	//     expected  path Queued → ReadyToStart → InProgress → Finalizing → Completed
+	//     seen      path Queued → ReadyToStart → FailedValidation
 }

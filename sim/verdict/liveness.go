@@ -2,8 +2,11 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -20,6 +23,9 @@ func (r *run) liveness(bound trace.Time, subject, accepted string) []Finding {
 		case !final(p):
 			found = append(found, r.atEnd("liveness", o.name, "a final phase",
 				fmt.Sprintf("phase %s, waiting for %s", named(p), r.awaited(o))))
+			if r.hangs(o) {
+				found[len(found)-1].Rule = phase.PluginCallWithoutDeadline
+			}
 		case r.trace.Header.Scale == 1 && o.changes[len(o.changes)-1].at > bound:
 			last := o.changes[len(o.changes)-1]
 			found = append(found, r.finding("liveness", o.name, last.event,
@@ -27,6 +33,11 @@ func (r *run) liveness(bound trace.Time, subject, accepted string) []Finding {
 		}
 	}
 	return found
+}
+
+// hangs reports whether a call for the object goes on, and should have been given up.
+func (r *run) hangs(o *object) bool {
+	return slices.ContainsFunc(o.calls, func(c *call) bool { return c.inFlight() && time.Duration(r.at-c.at) > phase.CallDeadline })
 }
 
 // awaited names what an object waits for when the run has ended. Of a call it says for which item, too.

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,4 +128,12 @@ func (w *watch) missing(op *watched, event int) {
 	op.reported = true
 	due, _ := op.timesOut() // it is overdue, so that there is one
 	w.report(op.object, event, fmt.Sprintf("Cancel of %s, which timed out at %s", op, due), fmt.Sprintf("no Cancel by %s", w.at))
+	if w.held(op.object) {
+		w.found[len(w.found)-1].Rule = phase.PluginCallWithoutDeadline
+	}
+}
+
+// held reports whether a call that should have been given up keeps the server from asking after the object's operations.
+func (w *watch) held(o *object) bool {
+	return slices.ContainsFunc(w.of(o).open, func(c *call) bool { return w.deadline && c.at+trace.Time(phase.CallDeadline) <= w.at })
 }

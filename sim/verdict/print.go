@@ -13,8 +13,8 @@ import (
 // Summary is the verdict in a line: the result, the last phase, the simulated time.
 func (v Verdict) Summary() string {
 	result := string(v.Result)
-	if v.Deviation != "" {
-		result += " " + v.Deviation
+	if len(v.Deviations) > 0 {
+		result += " " + strings.Join(v.Deviations, ", ")
 	}
 	return fmt.Sprintf("%s: phase %s, %s simulated", result, named(v.Phase), v.Simulated)
 }
@@ -24,12 +24,11 @@ func (v Verdict) Summary() string {
 func (v Verdict) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.line("%s", v.Summary())
-	for _, rule := range phase.All() {
-		if rule.Name == v.Deviation {
-			p.line("  demanded  %s", rule.Statement)
-			p.line("  instead   %s", rule.Deviation)
-			p.line("  reported  %s", cmp.Or(strings.Join(rule.Reports, ", "), "not yet"))
-		}
+	for _, name := range v.Deviations {
+		rule := phase.Named(name)
+		p.line("  demanded  %s", rule.Statement)
+		p.line("  instead   %s", rule.Deviation)
+		p.line("  reported  %s", cmp.Or(strings.Join(rule.Reports, ", "), "not yet"))
 	}
 	for _, f := range v.Findings {
 		about := f.Oracle

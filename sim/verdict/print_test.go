@@ -42,7 +42,7 @@ func TestPrint(t *testing.T) {
 	} {
 		t.Run(c.golden, func(t *testing.T) {
 			var got bytes.Buffer
-			if err := Judge(c.scenario, c.trace).Print(&got); err != nil {
+			if err := unpredicted(c.scenario, c.trace).Print(&got); err != nil {
 				t.Fatal(err)
 			}
 			file := filepath.Join("testdata", c.golden+".golden")

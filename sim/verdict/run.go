@@ -17,6 +17,7 @@ type run struct {
 	calls   []*call           // by the index of the event that is the call or its return; nil: the event is neither
 	faults  map[string]bool   // that struck
 	missed  map[string]string // faults that did not, and why
+	predict predict
 }
 
 // object is a backup or a restore.

@@ -152,12 +152,12 @@ func TestStoredOperations(t *testing.T) {
 func TestLostOperationsFile(t *testing.T) {
 	s := expecting(scenario.Outcome{Phase: "PartiallyFailed"})
 	s.Expect.Deviation = &scenario.Deviation{Rule: phaseLosing, Outcome: scenario.Outcome{Phase: "Completed"}}
-	if v := Judge(s, rested(waiting().fault("lost").phases("Finalizing", "Completed"))); v.Result != KnownDeviation {
+	if v := unpredicted(s, rested(waiting().fault("lost").phases("Finalizing", "Completed"))); v.Result != KnownDeviation {
 		t.Errorf("lost: %s, findings %v", v.Summary(), briefs(v))
 	}
 	strange := storedAs("Completed")
 	strange.ID = "someone-elses"
-	if v := Judge(s, rested(waiting().fault("lost").phases("Finalizing", "Completed"), strange)); v.Result != Fail {
+	if v := unpredicted(s, rested(waiting().fault("lost").phases("Finalizing", "Completed"), strange)); v.Result != Fail {
 		t.Errorf("another instead: %s, findings %v", v.Summary(), briefs(v))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
@@ -27,9 +28,9 @@ const (
 // Verdict is what the oracles say of one run.
 type Verdict struct {
 	Result Result `json:"result"`
-	// Deviation is the rule of sim/phase by which the release deviates, when the result is KnownDeviation: the one that the
-	// scenario names or, where the run breaks a single other one and nothing else, that.
-	Deviation string `json:"deviation,omitempty"`
+	// Deviations are the rules of sim/phase by which the release deviates, when the result is KnownDeviation: the one that the
+	// scenario names or, where others explain all that was found, those.
+	Deviations []string `json:"deviations,omitempty"`
 	// Phase is the last phase of the object that the expectations speak of; empty: it never had one.
 	Phase string `json:"phase"`
 	// Simulated is how long the run took in trace time.
@@ -40,7 +41,7 @@ type Verdict struct {
 
 // Finding is one thing that an oracle demands, and what it saw instead.
 type Finding struct {
-	// Oracle is expectation, conformance, liveness, accounting, contract or panic; or deviation (one is wrongly claimed), or
+	// Oracle is expectation, prediction, conformance, liveness, accounting, contract or panic; or deviation (one is wrongly claimed), or
 	// completeness (the trace lacks something).
 	Oracle string `json:"oracle"`
 	// Reading under which it was found: "demanded", or the release's.
@@ -75,8 +76,14 @@ func (rd reading) holds(invariant string) bool { return !slices.Contains(rd.brok
 //
 // A trace in which a dead server acts shows nothing. Else a failure shown wins over a lack of evidence. Expectations are judged on a complete run only, liveness on one that has
 // not been cut off.
-func Judge(s *scenario.Scenario, t trace.Trace) Verdict {
+func Judge(s *scenario.Scenario, t trace.Trace) Verdict { return judge(s, t, model.Predict) }
+
+// predict is model.Predict, or nothing in tests of the other oracles.
+type predict func(phase.Rules, *scenario.Scenario) ([]model.Prediction, error)
+
+func judge(s *scenario.Scenario, t trace.Trace, predict predict) Verdict {
 	r := fold(t)
+	r.predict = predict
 	subject := s.Object()
 	v := Verdict{Phase: r.find(subject).phase(), Simulated: r.at}
 	seen := r.evidence(s)
@@ -86,15 +93,16 @@ func Judge(s *scenario.Scenario, t trace.Trace) Verdict {
 	}
 	d, release, excuses := r.deviation(s, &seen)
 	v.Findings = r.judge(s, reading{rules: phase.Demanded(), outcome: s.Expect.Outcome}, seen)
+	r.attribute(v.Findings, s, release)
 	v.Result = Pass
 	witness := excuses && s.Metadata.Name == phase.Named(d.Rule).Witness
-	switch broken := onlyRule(v.Findings); {
-	case len(v.Findings) > 0 && phase.Named(broken).Deviates(release) && (!witness || broken == d.Rule):
-		v.Result, v.Deviation, v.Findings = KnownDeviation, broken, nil
+	switch broken := broken(v.Findings, release); {
+	case len(broken) > 0 && (!witness || slices.Equal(broken, []string{d.Rule})):
+		v.Result, v.Deviations, v.Findings = KnownDeviation, broken, nil
 	case len(v.Findings) > 0 && excuses:
 		second := r.judge(s, released(release, d), seen)
 		if len(second) == 0 {
-			v.Result, v.Deviation, v.Findings = KnownDeviation, d.Rule, nil
+			v.Result, v.Deviations, v.Findings = KnownDeviation, []string{d.Rule}, nil
 			break
 		}
 		v.Result, v.Findings = Fail, merge(second, v.Findings)
@@ -107,7 +115,7 @@ func Judge(s *scenario.Scenario, t trace.Trace) Verdict {
 	}
 	if len(seen.lacks) > 0 {
 		if v.Result != Fail {
-			v.Result, v.Deviation = Inconclusive, ""
+			v.Result, v.Deviations = Inconclusive, nil
 		}
 		v.Findings = append(v.Findings, seen.lacks...)
 	}
@@ -140,16 +148,18 @@ func (r *run) deviation(s *scenario.Scenario, seen *evidence) (d *scenario.Devia
 	return d, release, true // so that what this release does anyway is not taken for a failure
 }
 
-// onlyRule is the rule that all of the findings say is broken; empty: there is none.
-func onlyRule(found []Finding) string {
-	rule := ""
-	for i, f := range found {
-		if i > 0 && f.Rule != rule {
-			return ""
+// broken are the rules that the findings say are broken, each once, if there is one for every finding and the release deviates in
+// all of them; else none.
+func broken(found []Finding, release phase.Rules) []string {
+	var rules []string
+	for _, f := range found {
+		if !phase.Named(f.Rule).Deviates(release) {
+			return nil
 		}
-		rule = f.Rule
+		rules = append(rules, f.Rule)
 	}
-	return rule
+	slices.Sort(rules)
+	return slices.Compact(rules)
 }
 
 func released(release phase.Rules, d *scenario.Deviation) reading {
@@ -166,6 +176,7 @@ func (r *run) judge(s *scenario.Scenario, rd reading, seen evidence) []Finding {
 	found := r.panics()
 	if seen.complete() {
 		found = append(found, r.expectation(s.Object(), rd.outcome)...)
+		found = append(found, r.prediction(s, rd)...)
 	}
 	found = append(found, r.conformance(rd)...)
 	if seen.whole {

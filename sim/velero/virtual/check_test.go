@@ -6,6 +6,7 @@ import (
 	"github.com/velosim/velosim/scenarios"
 	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 )
 
 // rejected are the witnesses whose traces the demanded reading does not allow. Others show in what does not happen, or in
@@ -38,6 +39,47 @@ func TestTracesFitTheModel(t *testing.T) {
 					m, err := model.Check(phase.Demanded(), o, tr.Events)
 					if err != nil || (m != nil) != rejected[name] {
 						t.Errorf("seed %d: demanded: %+v, %v", seed, m, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestPathsArePredicted: what Velero does, the model has foreseen from the scenario alone.
+func TestPathsArePredicted(t *testing.T) {
+	release, err := phase.ForRelease("1.18.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*scenario.Scenario{}
+	for _, name := range scenarios.Names() {
+		all[name] = load(t, name)
+	}
+	for name, shape := range shapes {
+		all[name] = parse(t, "test.yaml", "apiVersion: velosim.io/v1alpha1\nkind: Scenario\nmetadata: {name: test}"+shape+"\nexpect: {phase: Completed}\n")
+	}
+	for name, s := range all {
+		t.Run(name, func(t *testing.T) {
+			predictions, err := model.Predict(release, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for seed := int64(1); seed <= seeds(t, 4); seed++ {
+				tr := run(t, s, seed)
+				for _, p := range predictions {
+					var path model.Path
+					for _, e := range tr.Events {
+						if e.Object == p.Object && e.Phase != nil {
+							to, err := phase.Parse(e.Phase.To)
+							if err != nil {
+								t.Fatal(err)
+							}
+							path = append(path, to)
+						}
+					}
+					if !p.Allows(path) {
+						t.Errorf("seed %d: %s took %s; predicted are %v", seed, p.Object, path, p.Paths)
 					}
 				}
 			}

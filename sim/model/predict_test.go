@@ -1,0 +1,261 @@
+package model_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/velosim/velosim/scenarios"
+	"github.com/velosim/velosim/sim/model"
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
+)
+
+func parse(t testing.TB, text string) *scenario.Scenario {
+	t.Helper()
+	s, errs := scenario.Parse("s.yaml", []byte("apiVersion: velosim.io/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nexpect: {phase: Completed}\n"+text))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return s
+}
+
+func released(t testing.TB) phase.Rules {
+	t.Helper()
+	rules, err := phase.ForRelease("1.18.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+// short writes a path with a letter or two for each phase.
+var short = strings.NewReplacer(" → ", " ", "Queued", "Q", "ReadyToStart", "R", "InProgress", "I",
+	"WaitingForPluginOperationsPartiallyFailed", "Wp", "WaitingForPluginOperations", "W", "FinalizingPartiallyFailed", "Fp", "Finalizing", "F",
+	"PartiallyFailed", "P", "Completed", "C")
+
+// TestPredict compares the paths of the last object with those that a reader of sim/phase would expect.
+func TestPredict(t *testing.T) {
+	const mover = "- {name: example.io/mover, operation: {progress: [{at: 0s}, {at: 1h, completed: true}]}"
+	for _, test := range []struct {
+		name, scenario     string
+		demanded, released []string
+	}{
+		{name: "no plugins", demanded: []string{"Q R I F C"}},
+		{name: "an operation completes", scenario: "plugins:\n" + mover + "}", demanded: []string{"Q R I W F C"}},
+		{
+			name:     "an operation is over when Velero asks first",
+			scenario: "plugins:\n- {name: example.io/mover, operation: {progress: [{at: 0s, completed: true}]}}",
+			demanded: []string{"Q R I F C"},
+		},
+		{
+			name:     "one that ends after some seconds may be",
+			scenario: "plugins:\n- {name: example.io/mover, operation: {progress: [{at: 2s, completed: true}]}}",
+			demanded: []string{"Q R I W F C", "Q R I F C"},
+		},
+		{
+			name:     "two operations fail about when another completes",
+			scenario: "plugins:\n" + mover + "}\n- {name: example.io/other, operation: {progress: [{at: 1h1s, failed: full}]}}",
+			demanded: []string{"Q R I W Wp Fp P", "Q R I W Fp P"},
+		},
+		{
+			name:     "one fails long before another completes",
+			scenario: "plugins:\n" + mover + "}\n- {name: example.io/other, operation: {progress: [{at: 1m, failed: full}]}}",
+			demanded: []string{"Q R I W Wp Fp P"},
+		},
+		{
+			name:     "and long after",
+			scenario: "plugins:\n" + mover + "}\n- {name: example.io/other, operation: {progress: [{at: 2h, failed: full}]}}",
+			demanded: []string{"Q R I W Fp P"},
+		},
+		{
+			name:     "an operation ends just when it times out",
+			scenario: "backup: {itemOperationTimeout: 1h}\nplugins:\n" + mover + "}",
+			demanded: []string{"Q R I W F C", "Q R I W Fp P"},
+		},
+		{
+			name:     "an operation times out in the first pass, as its Execute was slow elsewhere",
+			scenario: "backup: {itemOperationTimeout: 1m}\nitems: [configmaps/a/a, configmaps/a/b]\nplugins:\n- {name: example.io/mover, execute: {delay: 2m}, operation: {}}",
+			demanded: []string{"Q R I W Wp Fp P", "Q R I W Fp P", "Q R I Wp Fp P", "Q R I Fp P"},
+		},
+		{
+			name:     "Progress errs three times",
+			scenario: "plugins:\n" + mover + ", progress: {error: away, times: 3}}",
+			demanded: []string{"Q R I W F C"},
+			released: []string{"Q R I Fp P"},
+		},
+		{
+			name:     "Progress errs four times",
+			scenario: "plugins:\n" + mover + ", progress: {error: away, nth: 3, times: 4}}",
+			demanded: []string{"Q R I W Fp P"},
+		},
+		{
+			name:     "a plugin forgets its operations",
+			scenario: "plugins:\n- {name: example.io/mover, operation: {forgets: true, progress: [{at: 1h, completed: true}]}}",
+			demanded: []string{"Q R I W Fp P"},
+		},
+		{
+			name:     "Execute fails for one of two items",
+			scenario: "items: [configmaps/a/a, configmaps/a/b]\nplugins:\n" + mover + ", execute: {error: no, times: 1}}",
+			demanded: []string{"Q R I Wp Fp P"},
+		},
+		{
+			name:     "a plugin whose Execute fails keeps a later one from being called",
+			scenario: "plugins:\n" + mover + "}\n- {name: example.io/broken, execute: {error: no}}",
+			demanded: []string{"Q R I Fp P"},
+		},
+		{
+			name:     "Execute hangs",
+			scenario: "plugins:\n" + mover + ", execute: {hang: true}}",
+			demanded: []string{"Q R I Fp P"},
+			released: []string{"Q R I"},
+		},
+		{
+			name:     "it takes longer than it may",
+			scenario: "plugins:\n" + mover + ", execute: {delay: 11m}}",
+			demanded: []string{"Q R I Fp P"},
+			released: []string{"Q R I W F C"},
+		},
+		{
+			name:     "Execute hangs in the finalizer",
+			scenario: "plugins:\n" + mover + ", execute: {hang: true, nth: 2, itemsToUpdate: [configmaps/app/settings]}}",
+			demanded: []string{"Q R I W F C"},
+			released: []string{"Q R I W F"},
+		},
+		{
+			name:     "Cancel hangs",
+			scenario: "backup: {itemOperationTimeout: 10m}\nplugins:\n" + mover + ", cancel: {hang: true}}",
+			demanded: []string{"Q R I W Fp P"},
+			released: []string{"Q R I W"},
+		},
+		{
+			name:     "the server is killed at a call of the first pass",
+			scenario: "plugins:\n" + mover + "}\nfaults:\n- {at: {call: {plugin: example.io/mover, method: Progress}}, do: {kill: {}}}",
+			demanded: []string{"Q R I Failed"},
+		},
+		{
+			name:     "and of a later one",
+			scenario: "plugins:\n" + mover + "}\nfaults:\n- {at: {call: {plugin: example.io/mover, method: Progress}, nth: 2}, do: {kill: {}}}",
+			demanded: []string{"Q R I W F C"},
+		},
+		{
+			name:     "a fault that cannot strike",
+			scenario: "plugins:\n" + mover + "}\nfaults:\n- {at: {call: {plugin: example.io/mover, method: Cancel}}, do: {kill: {}}}",
+		},
+		{
+			name:     "the first upload fails",
+			scenario: "plugins:\n" + mover + "}\nfaults:\n- {at: {store: {verb: put, key: backups/backup-1/backup-1.tar.gz}}, do: {fail: full}}",
+			demanded: []string{"Q R I Failed"},
+		},
+		{
+			name: "a restore of an item that could not be backed up",
+			scenario: "restore: {}\nplugins:\n- {name: example.io/broken, execute: {error: no}}\n" +
+				"- {name: example.io/mover, action: RestoreItemAction, operation: {}}",
+			demanded: []string{"I F C"},
+		},
+		{
+			name: "a restore of one of two items, and nobody knows which",
+			scenario: "restore: {}\nitems: [configmaps/a/a, configmaps/a/b]\nplugins:\n- {name: example.io/broken, execute: {error: no, times: 1}}\n" +
+				"- {name: example.io/mover, action: RestoreItemAction, execute: {error: no, nth: 2}, operation: {progress: [{at: 1h, completed: true}]}}",
+			demanded: []string{"I W F C", "I F C", "I Wp Fp P"},
+		},
+		{
+			name: "the operations of a restore are not stored",
+			scenario: "restore: {}\nplugins:\n- {name: example.io/mover, action: RestoreItemAction, operation: {progress: [{at: 1h, completed: true}]}}\n" +
+				"faults:\n- {at: {store: {verb: put, key: restores/restore-1/restore-restore-1-itemoperations.json.gz}}, do: {fail: full}}",
+			demanded: []string{"I W F C"}, // v1.18 finds no operations to wait for, and ends alike
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.released == nil {
+				test.released = test.demanded
+			}
+			s := parse(t, test.scenario)
+			for _, reading := range []struct {
+				rules phase.Rules
+				want  []string
+			}{{phase.Demanded(), test.demanded}, {released(t), test.released}} {
+				got, err := model.Predict(reading.rules, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var paths []string
+				for _, path := range got[len(got)-1].Paths {
+					paths = append(paths, short.Replace(path.String()))
+				}
+				if diff := cmp.Diff(reading.want, paths); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", reading.rules.Name, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestPredictionsOfTheCatalogue: each scenario expects one of the ends that are predicted, in both readings.
+func TestPredictionsOfTheCatalogue(t *testing.T) {
+	for _, name := range scenarios.Names() {
+		b, err := scenarios.Read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, errs := scenario.Parse(name, b)
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		expected := map[string]scenario.Outcome{"demanded": s.Expect.Outcome, "v1.18": s.Expect.Outcome}
+		if d := s.Expect.Deviation; d != nil {
+			expected["v1.18"] = d.Outcome
+		}
+		for _, rules := range []phase.Rules{phase.Demanded(), released(t)} {
+			ps, err := model.Predict(rules, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var paths [][]string
+			for _, path := range ps[len(ps)-1].Paths {
+				paths = append(paths, strings.Split(path.String(), " → "))
+			}
+			want := expected[rules.Name]
+			if !slices.ContainsFunc(paths, func(path []string) bool {
+				return path[len(path)-1] == want.Phase && (want.Path == nil || slices.Equal(path, want.Path))
+			}) {
+				t.Errorf("%s, %s: %v are predicted, and %s expected", name, rules.Name, paths, want.Phase)
+			}
+		}
+	}
+}
+
+func TestUnpredictable(t *testing.T) {
+	var many strings.Builder
+	many.WriteString("plugins:\n")
+	for i := range 20 {
+		fmt.Fprintf(&many, "- {name: example.io/p%d, operation: {progress: [{at: %dm, failed: full}]}}\n", i, i)
+	}
+	for _, s := range []*scenario.Scenario{{}, parse(t, many.String())} {
+		if _, err := model.Predict(phase.Demanded(), s); !errors.Is(err, model.ErrUnpredictable) {
+			t.Errorf("error %v, want %v", err, model.ErrUnpredictable)
+		}
+	}
+}
+
+func BenchmarkPredict(b *testing.B) {
+	s := parse(b, `
+plugins:
+- {name: example.io/a, operation: {progress: [{at: 1h, completed: true}]}}
+- {name: example.io/b, operation: {progress: [{at: 1h, failed: full}]}}
+- {name: example.io/c, operation: {}, cancel: {hang: true}}
+items: [configmaps/app/a, configmaps/app/b, configmaps/app/c]
+faults:
+- {at: {phase: WaitingForPluginOperations, delay: 1h}, do: {kill: {}}}
+- {at: {phase: FinalizingPartiallyFailed}, do: {kill: {}}}
+`)
+	for b.Loop() {
+		if _, err := model.Predict(released(b), s); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
