@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,10 +95,8 @@ func (c *cli) explore(ctx context.Context, o exploreOptions) error {
 	config.Progress = func(p model.Progress) { line.show(p.String()) }
 	report, cut := model.Explore(ctx, config)
 	line.clear()
-	found := explained(ctx, config, rules, report)
-	if cut == nil {
-		cut = ctx.Err() // while the rules were looked for
-	}
+	found, err := explained(ctx, config, rules, report)
+	cut = cmp.Or(cut, err, ctx.Err())
 	if cut != nil {
 		cut = fmt.Errorf("the exploration was cut off, and what is above is not all: %w", cut)
 	}
@@ -156,12 +155,16 @@ type finding struct {
 	causes []phase.Rule
 }
 
-func explained(ctx context.Context, config model.Config, rules phase.Rules, r model.Report) []finding {
-	var found []finding
+// explained looks for the rules; the error is that of the last search that was cut off.
+func explained(ctx context.Context, config model.Config, rules phase.Rules, r model.Report) (found []finding, cut error) {
 	for _, x := range r.Counterexamples {
-		found = append(found, finding{x, model.Causes(ctx, config, rules, x)})
+		causes, err := model.Causes(ctx, config, rules, x)
+		if err != nil {
+			cut = err
+		}
+		found = append(found, finding{x, causes})
 	}
-	return found
+	return found, cut
 }
 
 func (f finding) rules() string {

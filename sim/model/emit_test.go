@@ -14,7 +14,10 @@ func TestCounterexamplesAreScenarios(t *testing.T) {
 		c := Config{Machine: Machine{Spec: release(t)}, Kind: kind, Items: 2, Faults: Budget{Crashes: 1, Store: 1}, NoSymmetry: true}
 		rules := map[string]bool{}
 		for _, x := range explore(t, c).Counterexamples {
-			causes := Causes(t.Context(), c, release(t), x)
+			causes, err := Causes(t.Context(), c, release(t), x)
+			if err != nil {
+				t.Fatal(err)
+			}
 			name, text, err := x.Scenario(c.Start(), release(t), causes)
 			if err != nil {
 				t.Logf("%s: %s: %v", kind, x.Property, err)

@@ -174,7 +174,10 @@ func TestCauses(t *testing.T) {
 	for _, kind := range kinds() {
 		c := Config{Machine: Machine{Spec: release(t)}, Kind: kind, Items: 2, Faults: Budget{1, 1, 1}, NoSymmetry: true}
 		for _, x := range explore(t, c).Counterexamples {
-			causes := Causes(t.Context(), c, release(t), x)
+			causes, err := Causes(t.Context(), c, release(t), x)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if len(causes) != 1 {
 				t.Errorf("%s: %d causes of %s", kind, len(causes), x)
 			}
@@ -195,8 +198,8 @@ func TestNoCauseOfWhatIsNotThere(t *testing.T) {
 	c := Config{Machine: Machine{Spec: release(t)}, Kind: phase.Backup, Items: 1, NoSymmetry: true}
 	for _, property := range []string{"completed-without-errors", "Queued is left" + inTheEnd} {
 		x := Counterexample{Property: property, Path: []Step{{Input: input(phase.Enqueued)}}}
-		if causes := Causes(t.Context(), c, release(t), x); len(causes) > 0 {
-			t.Errorf("%s: causes %v", property, causes)
+		if causes, err := Causes(t.Context(), c, release(t), x); len(causes) > 0 || err != nil {
+			t.Errorf("%s: causes %v, %v", property, causes, err)
 		}
 	}
 }

@@ -45,27 +45,34 @@ func (m Machine) goesOn(s State) bool {
 	return on
 }
 
-// Causes are the rules without whose deviation the counterexample, which exploring c in the reading has found, would be none.
-func Causes(ctx context.Context, c Config, rules phase.Rules, x Counterexample) []phase.Rule {
-	if !c.shows(ctx, rules, x) {
-		return nil
+// Causes are the rules without whose deviation the counterexample, which exploring c in the reading has found, would be none. A cycle
+// without an end is no path that could be replayed: all is explored again, and the error says why that was cut off.
+func Causes(ctx context.Context, c Config, rules phase.Rules, x Counterexample) ([]phase.Rule, error) {
+	if shown, err := c.shows(ctx, rules, x); !shown {
+		return nil, err
 	}
 	var causes []phase.Rule
 	for _, rule := range phase.All() {
-		if rule.Deviates(rules) && !c.shows(ctx, rules.Without(rule), x) {
+		if !rule.Deviates(rules) {
+			continue
+		}
+		shown, err := c.shows(ctx, rules.Without(rule), x)
+		switch {
+		case err != nil:
+			return nil, err
+		case !shown:
 			causes = append(causes, rule)
 		}
 	}
-	return causes
+	return causes, nil
 }
 
-// shows reports whether a reading has the counterexample. A cycle without an end is no path that could be replayed: all is
-// explored again.
-func (c Config) shows(ctx context.Context, rules phase.Rules, x Counterexample) bool {
+// shows reports whether a reading has the counterexample.
+func (c Config) shows(ctx context.Context, rules phase.Rules, x Counterexample) (bool, error) {
 	c.Spec, c.Progress = rules, nil
 	if !strings.HasSuffix(x.Property, inTheEnd) {
-		return c.Replay(c.Start(), x)
+		return c.Replay(c.Start(), x), nil
 	}
 	report, err := Explore(ctx, c)
-	return err != nil || slices.ContainsFunc(report.Counterexamples, func(y Counterexample) bool { return y.Property == x.Property })
+	return slices.ContainsFunc(report.Counterexamples, func(y Counterexample) bool { return y.Property == x.Property }), err
 }

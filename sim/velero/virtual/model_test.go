@@ -24,7 +24,10 @@ func TestCounterexamplesReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, x := range r.Counterexamples {
-			causes := model.Causes(t.Context(), c, rules, x)
+			causes, err := model.Causes(t.Context(), c, rules, x)
+			if err != nil {
+				t.Fatal(err)
+			}
 			name, text, err := x.Scenario(c.Start(), rules, causes)
 			if err != nil {
 				t.Logf("%s: %s: no scenario: %v", kind, x.Property, err)
