@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/velosim/velosim/sim/model"
@@ -10,7 +11,7 @@ import (
 
 // conformance checks every phase change against the legal ones of the reading, and the object as it then was against the
 // invariants of sim/phase. Accounting checks them again at rest, when the trace shows the counts of the status.
-func (r *run) conformance(rd reading) []Finding {
+func (r *run) conformance(rd reading, contract []Finding) []Finding {
 	var found []Finding
 	for _, o := range r.objects {
 		miss := func(event int, expected, seen string) {
@@ -48,7 +49,7 @@ func (r *run) conformance(rd reading) []Finding {
 			}
 		}
 		if len(found) == already {
-			found = append(found, r.misfit(o, rd.rules)...)
+			found = append(found, r.misfit(o, rd.rules, contract)...)
 		}
 		if o.api != nil && o.api.Phase != has && !(has == "" && o.api.Phase == phase.New.String()) {
 			miss(len(r.events), "phase "+named(has)+" at rest, the last one written", "phase "+named(o.api.Phase))
@@ -58,10 +59,15 @@ func (r *run) conformance(rd reading) []Finding {
 }
 
 // misfit follows the object through the machine, and finds the first event that does not fit: a change of phase that its state
-// does not allow, though its phase would. The rule is the one by which the release allows it.
-func (r *run) misfit(o *object, rules phase.Rules) []Finding {
+// does not allow, though its phase would; or a call, while the object lives, with which the contract finds nothing wrong. The rule
+// is the one by which the release allows it.
+func (r *run) misfit(o *object, rules phase.Rules, contract []Finding) []Finding {
 	m, err := model.Check(rules, o.name, r.events)
-	if err != nil || m == nil || r.events[m.Event].Phase == nil { // too many states; or a call, which contract judges
+	if err != nil || m == nil { // too many states; or it fits
+		return nil
+	}
+	judged := final(o.phaseAt(m.Event)) || slices.ContainsFunc(contract, func(f Finding) bool { return f.Object == o.name })
+	if r.events[m.Event].Phase == nil && judged {
 		return nil
 	}
 	expected := "what " + rules.Name + " allows"

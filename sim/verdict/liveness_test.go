@@ -23,7 +23,7 @@ func TestLivenessBites(t *testing.T) {
 			trace: func() trace.Trace {
 				s := begin().phases("Queued", "ReadyToStart", "InProgress").execute(mover1)
 				s.call++
-				s.add(s.object, trace.Body{Call: &trace.Call{ID: s.call, Plugin: other, Method: execute, Item: "configmaps/app/two"}})
+				s.add(s.object, trace.Body{Call: &trace.Call{ID: s.call, Plugin: other, Method: execute, Item: "configmaps/app/two", Phase: "InProgress"}})
 				return s.of(other).returns(trace.Return{Operation: mover1}).calling(progress, mover1).wait(10 * time.Minute).
 					rest(trace.Rest{Copy: "api", Attempted: 2}).ends(trace.Bound)
 			}(),

@@ -178,12 +178,13 @@ func (r *run) judge(s *scenario.Scenario, rd reading, seen evidence) []Finding {
 		found = append(found, r.expectation(s.Object(), rd.outcome)...)
 		found = append(found, r.prediction(s, rd)...)
 	}
-	found = append(found, r.conformance(rd)...)
+	contract := r.contract(rd.rules)
+	found = append(found, r.conformance(rd, contract)...)
 	if seen.whole {
 		found = append(found, r.liveness(Bound(s), s.Object(), rd.accepted)...)
 	}
 	found = append(found, r.accounting(rd)...)
-	found = append(found, r.contract(rd.rules)...)
+	found = append(found, contract...)
 	for i := range found {
 		found[i].Reading = rd.rules.Name
 	}

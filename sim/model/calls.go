@@ -1,0 +1,115 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// call is a plugin call that has not returned. Given up: the object no longer waits for it.
+type call struct {
+	trace.Call
+	at      trace.Time
+	givenUp bool
+}
+
+// operation is what the call is about.
+func (c call) operation() string { return c.Plugin + " " + c.Operation }
+
+// hung is that a call of the method does not return, which can be wherever it can be made.
+var hung = map[string]phase.Input{"Execute": phase.ExecuteHung, "Progress": phase.ProgressHung, "Cancel": phase.CancelHung}
+
+// call is a call of a plugin's method.
+func (c *checker) call(called call) string {
+	text := fmt.Sprintf("%s of %s was called", called.Method, called.Plugin)
+	next := map[phase.State]bool{}
+	for s := range c.closed() {
+		if in, ok := hung[called.Method]; !ok || c.rules.Enabled(s, in) {
+			next[s] = true
+		}
+	}
+	if op := called.operation(); called.Method != "Execute" && c.started[op] <= c.ended[op] {
+		next, text = nil, text+" for an operation that does not run"
+	}
+	c.frontier, c.open[called.ID] = next, called
+	return text
+}
+
+// busy reports whether the server waits for a plugin: what comes after the reply, it cannot have done yet.
+func (c *checker) busy() bool {
+	for _, called := range c.open {
+		if !called.givenUp {
+			return true
+		}
+	}
+	return false
+}
+
+// reply is what a plugin has answered.
+func (c *checker) reply(called call, r trace.Return) string {
+	failed := r.Error != ""
+	op := called.operation()
+	text := fmt.Sprintf("%s of %s", called.Method, called.Plugin)
+	var next map[phase.State]bool
+	switch called.Method {
+	case "Execute":
+		switch {
+		case called.Phase != phase.InProgress.String():
+			return text
+		case failed:
+			text, next = text+" failed", c.after(phase.ExecuteFailed)
+		case r.Operation != "":
+			text, next = text+" started an operation", c.after(phase.OperationStarted)
+			c.started[called.Plugin+" "+r.Operation]++
+		default:
+			return text
+		}
+	case "Cancel":
+		text, next = text+" returned", c.after(phase.OperationTimedOut)
+		c.ended[op]++
+	default:
+		switch {
+		case failed:
+			c.errors[op]++
+			text, next = text+" failed", c.after(phase.ProgressErrored)
+			if c.rules.ProgressErrorIsFinal {
+				c.ended[op]++
+			} else if c.errors[op] > phase.ProgressRetries {
+				maps.Copy(next, c.after(phase.RetriesExhausted))
+			}
+		case r.Progress == nil:
+			return text
+		case r.Progress.Completed && r.Progress.Error != "":
+			text, next = text+" reported failure", c.after(phase.ProgressFailed)
+			c.ended[op]++
+		case r.Progress.Completed:
+			text, next = text+" reported completion", c.after(phase.ProgressCompleted)
+			c.ended[op]++
+		default:
+			c.errors[op] = 0
+			return text
+		}
+	}
+	if called.givenUp { // nobody may wait for it any more
+		maps.Copy(next, c.frontier)
+	}
+	c.frontier = next
+	return text
+}
+
+// giveUp adds what the demanded deadline makes of calls that take longer.
+func (c *checker) giveUp(now trace.Time) {
+	for id, called := range c.open {
+		if c.rules.PluginCallWithoutDeadline || called.givenUp || now-called.at <= trace.Time(phase.CallDeadline) {
+			continue
+		}
+		for s := range c.after(hung[called.Method]) {
+			next, _ := c.rules.Step(s, phase.CallTimedOut)
+			c.frontier[next] = true
+		}
+		called.givenUp = true
+		c.open[id] = called
+	}
+}
