@@ -42,7 +42,7 @@ func (w *replayer) Info() world.Info {
 	return world.Info{World: "virtual", Velero: velero, Build: "stand-in", Capabilities: w.capabilities}
 }
 
-func (*replayer) Position() world.Position { return world.Position{} }
+func (*replayer) Position(int) world.Position { return world.Position{} }
 
 func (w *replayer) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (trace.End, error) {
 	r := replay{sink: sink, object: job.Scenario.Object()}

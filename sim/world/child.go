@@ -31,7 +31,7 @@ type child struct {
 	dir    privateDir // its HOME and TMPDIR, removed at its end
 	stdin  io.WriteCloser
 	out    *frameWriter // on stdin
-	frames <-chan received
+	router *router
 	stderr *stderrTail
 	// drop ends the reading of frames that nobody takes any more.
 	drop context.CancelFunc
@@ -130,12 +130,12 @@ func (c *child) reap(p *os.Process, stdout, stderr io.ReadCloser) {
 	late.Stop()
 }
 
-// greet reads hello. What follows is read into c.frames, by a goroutine that ends with the process or with c.drop.
+// greet reads hello. What follows is read by a goroutine that ends with the process or with c.drop, for the jobs that listen.
 func (c *child) greet(ctx context.Context, stdout io.ReadCloser, patience time.Duration) error {
 	var readCtx context.Context
 	readCtx, c.drop = context.WithCancel(context.Background())
-	frames, greeted := make(chan received), make(chan error, 1)
-	c.frames = frames
+	greeted := make(chan error, 1)
+	c.router = newRouter()
 	go func() {
 		defer close(c.drained)
 		defer stdout.Close()
@@ -148,7 +148,7 @@ func (c *child) greet(ctx context.Context, stdout io.ReadCloser, patience time.D
 		c.info = h.Info
 		greeted <- err
 		if err == nil {
-			pump(readCtx, r, frames)
+			c.router.route(readCtx, r)
 		}
 	}()
 	dog := newWatchdog(patience)

@@ -11,7 +11,8 @@
 //	world > {"id":1,"progress":{"at":"1h0m0s","steps":3219}}     every 500 ms of wall time
 //	world > {"id":1,"end":{"reason":"settled","at":"4h0m30s"}}   or {"id":1,"error":"why there could be no run"}
 //
-// At any time the CLI may send {"id":1,"cancel":true}, which ends the running job. The end of stdin ends the world and all
+// A world whose hello says "parallel":8 takes so many jobs at a time, and their frames come mixed; any other takes one. At any time
+// the CLI may send {"id":1,"cancel":true}, which ends the running job. The end of stdin ends the world and all
 // that it started. A job is sent as the normalised scenario, never as the file. Both sides are strict: another schema, an
 // unknown field or a line that is not a frame is an error, never a guess.
 //

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -72,7 +73,9 @@ func beWorld(mode string) int {
 		time.Sleep(time.Hour)
 		return 0
 	}
-	if err := Serve(context.Background(), &testWorld{mode: mode}, os.Stdin, os.Stdout); err != nil {
+	w := &testWorld{mode: mode}
+	w.met.Add(2)
+	if err := Serve(context.Background(), w, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -83,11 +86,18 @@ func beWorld(mode string) int {
 type testWorld struct {
 	mode  string
 	steps atomic.Int64
+	met   sync.WaitGroup // of the two jobs that must run at a time
 }
 
-func (w *testWorld) Info() Info { return Info{World: "test", Velero: "1.18.3", Build: w.mode} }
+func (w *testWorld) Info() Info {
+	info := Info{World: "test", Velero: "1.18.3", Build: w.mode}
+	if w.mode == "meets" || w.mode == "meets-and-dies" {
+		info.Parallel = 2
+	}
+	return info
+}
 
-func (w *testWorld) Position() Position {
+func (w *testWorld) Position(int) Position {
 	return Position{At: trace.Time(w.steps.Load()) * trace.Time(time.Hour), Steps: w.steps.Load()}
 }
 
@@ -153,6 +163,12 @@ func (w *testWorld) misbehave(ctx context.Context, sink func(trace.Event) error)
 			if err := sink(trace.Event{Seq: 90 + i, At: trace.Time(time.Hour), Body: process("server", "started")}); err != nil {
 				return err
 			}
+		}
+	case "meets", "meets-and-dies": // goes on when the other job is there, too
+		w.met.Done()
+		w.met.Wait()
+		if w.mode == "meets-and-dies" {
+			os.Exit(7)
 		}
 	case "refuses":
 		return errors.New("this world has no restores")

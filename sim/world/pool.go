@@ -7,19 +7,23 @@ import (
 	"sync/atomic"
 )
 
-// Pool is several processes of one world, to run as many jobs at a time.
-type Pool struct{ processes []*Process }
+// Pool is one or several processes of one world, to run some jobs at a time.
+type Pool struct {
+	processes []*Process
+	jobs      int // at a time, in each process
+}
 
-// OpenPool opens a world as Open does, and makes ready for n processes of it; each starts with its first job. Close it.
+// OpenPool opens a world as Open does, and makes ready for n jobs at a time: in one process, as far as that takes as many, and
+// else in more, of which each starts with its first job. Close it.
 func OpenPool(ctx context.Context, path string, n int, o Options) (*Pool, error) {
 	first, err := Open(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{processes: []*Process{first}}
-	for len(p.processes) < n {
+	p := &Pool{processes: []*Process{first}, jobs: min(max(first.info.Parallel, 1), n)}
+	for len(p.processes)*p.jobs < n {
 		next := newProcess(ctx, path, o)
-		next.info = first.info
+		next.know(first.info)
 		p.processes = append(p.processes, next)
 	}
 	return p, nil
@@ -51,7 +55,8 @@ func Each[T any](ctx context.Context, p *Pool, jobs []Job, do func(context.Conte
 		results := make(chan result)
 		var next atomic.Int64
 		var wg sync.WaitGroup
-		for _, w := range p.processes {
+		for i := range len(p.processes) * p.jobs {
+			w := p.processes[i/p.jobs]
 			wg.Go(func() {
 				for ctx.Err() == nil {
 					i := int(next.Add(1)) - 1

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/velosim/velosim/sim/trace"
@@ -20,15 +19,15 @@ type Options struct {
 }
 
 // Process is a world whose executable runs in a process of its own, and in a new one after each that died. It is safe for
-// concurrent use, but runs one job at a time.
+// concurrent use; what is more than the world runs at a time waits.
 type Process struct {
-	path     string
-	stall    time.Duration
-	info     Info
-	position atomic.Pointer[Position]
-	release  func() bool // unties it from Open's context
+	path      string
+	stall     time.Duration
+	info      Info
+	positions sync.Map    // *Position, by job
+	release   func() bool // unties it from Open's context
 
-	running sync.Mutex // held during a job
+	slots chan struct{} // as many as jobs may run
 
 	mu     sync.Mutex // guards what follows
 	child  *child     // nil: the next job starts one
@@ -47,7 +46,7 @@ func Open(ctx context.Context, path string, o Options) (*Process, error) {
 		p.Close()
 		return nil, err
 	}
-	p.info = c.info
+	p.know(c.info)
 	return p, nil
 }
 
@@ -57,16 +56,25 @@ func newProcess(ctx context.Context, path string, o Options) *Process {
 		o.Stall = time.Minute
 	}
 	p := &Process{path: path, stall: o.Stall}
-	p.position.Store(&Position{})
 	p.release = context.AfterFunc(ctx, p.end)
 	return p
+}
+
+// know takes in what the world is.
+func (p *Process) know(info Info) {
+	p.info, p.slots = info, make(chan struct{}, max(info.Parallel, 1))
 }
 
 // Info implements World.
 func (p *Process) Info() Info { return p.info }
 
 // Position implements World: as the world reported it last.
-func (p *Process) Position() Position { return *p.position.Load() }
+func (p *Process) Position(job int) Position {
+	if at, ok := p.positions.Load(job); ok {
+		return *at.(*Position)
+	}
+	return Position{}
+}
 
 // Close ends the world's process and all that it started. A job that runs ends with trace.Environment.
 func (p *Process) Close() {
@@ -120,8 +128,8 @@ func (p *Process) discard(c *child) {
 // crashed it, trace.Stalled with the stacks of all goroutines if the watchdog had to kill it, else
 // trace.Environment, as when ctx ends.
 func (p *Process) Run(ctx context.Context, job Job, sink func(trace.Event) error) (trace.End, error) {
-	p.running.Lock()
-	defer p.running.Unlock()
+	p.slots <- struct{}{}
+	defer func() { <-p.slots }()
 	c, err := p.start(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -129,8 +137,9 @@ func (p *Process) Run(ctx context.Context, job Job, sink func(trace.Event) error
 	case err != nil:
 		return environment("%v", err), err
 	}
-	p.position.Store(&Position{})
-	r := run{process: p, child: c, job: job.ID, sink: sink, watchdog: newWatchdog(p.stall)}
+	p.positions.Store(job.ID, &Position{})
+	r := run{process: p, child: c, job: job.ID, sink: sink, watchdog: newWatchdog(p.stall), frames: c.router.listen(job.ID).frames}
+	defer c.router.leave(job.ID)
 	defer r.watchdog.ticks.Stop()
 	// Not waited for: a world that does not read is one that stalls.
 	go c.out.write(frame{Job: &job}) //nolint:errcheck // a world that has closed its stdin ends; its stdout says so
@@ -147,6 +156,7 @@ type run struct {
 	process  *Process
 	child    *child
 	job      int
+	frames   <-chan received
 	sink     func(trace.Event) error
 	watchdog *watchdog
 	at       trace.Time // of the last event
@@ -154,7 +164,7 @@ type run struct {
 }
 
 // reached is how far the job is known to have come.
-func (r *run) reached() trace.Time { return max(r.at, r.process.Position().At) }
+func (r *run) reached() trace.Time { return max(r.at, r.process.Position(r.job).At) }
 
 func (r *run) loop(ctx context.Context) (trace.End, error) {
 	interrupt := ctx.Done()
@@ -172,31 +182,40 @@ func (r *run) loop(ctx context.Context) (trace.End, error) {
 				continue
 			}
 			stacks := r.child.stacks()
-			at := r.process.Position()
+			at := r.process.Position(r.job)
 			return trace.End{Reason: trace.Stalled, Detail: fmt.Sprintf(
 				"the run stood still at %v, step %d, for %v, and was killed; its stacks:\n%s",
 				time.Duration(at.At), at.Steps, r.process.stall, stacks)}, nil
-		case <-r.child.drained: // without an error handed over, so somebody stopped it
-			return environment("interrupted"), nil
-		case f := <-r.child.frames:
-			switch {
-			case f.err != nil && ctx.Err() != nil:
-				return environment("interrupted"), nil
-			case f.err != nil:
-				return r.died(f.err), nil
-			}
-			if end, err := r.handle(f.frame); end.Reason != "" || err != nil {
+		case f := <-r.frames:
+			if end, err := r.take(ctx, f); end.Reason != "" || err != nil {
 				return end, err
+			}
+		case <-r.child.drained:
+			select {
+			case f := <-r.frames: // the last one, which says why
+				if end, err := r.take(ctx, f); end.Reason != "" || err != nil {
+					return end, err
+				}
+			default: // without an error handed over, so somebody stopped it
+				return environment("interrupted"), nil
 			}
 		}
 	}
 }
 
+// take takes what was received for the job. It returns an End without a reason while the job goes on.
+func (r *run) take(ctx context.Context, f received) (trace.End, error) {
+	switch {
+	case f.err != nil && ctx.Err() != nil:
+		return environment("interrupted"), nil
+	case f.err != nil:
+		return r.died(f.err), nil
+	}
+	return r.handle(f.frame)
+}
+
 // handle handles a frame of the job. It returns an End without a reason while the job goes on.
 func (r *run) handle(f frame) (trace.End, error) {
-	if f.ID != r.job {
-		return environment("the world sent a %s frame for job %d while job %d runs", f.kind(), f.ID, r.job), nil
-	}
 	switch {
 	case f.Begin:
 	case f.Event != nil:
@@ -206,7 +225,8 @@ func (r *run) handle(f frame) (trace.End, error) {
 		}
 		r.watchdog.alive() // only now: the world may have waited for the sink
 	case f.Progress != nil:
-		if old := r.process.position.Swap(f.Progress); *old != *f.Progress {
+		if old := r.process.Position(r.job); old != *f.Progress {
+			r.process.positions.Store(r.job, f.Progress)
 			r.watchdog.alive()
 		}
 	case f.End != nil:

@@ -122,7 +122,7 @@ func TestRunOfABadJob(t *testing.T) {
 		{"floods-stdout", trace.Environment, []string{" is longer than 64 MiB"}, time.Hour},
 		{"floods-stderr", trace.Environment, []string{"exit status 1", "yyy"}, time.Hour},
 		{"ends-too-early", trace.Environment, []string{"the world ended job 1 at 1s, before its last event at 1h0m0s"}, time.Hour},
-		{"confuses-jobs", trace.Environment, []string{"sent a begin frame for job 77 while job 1 runs"}, time.Hour},
+		{"confuses-jobs", trace.Environment, []string{"sent a begin frame for job 77, which does not run"}, time.Hour},
 	} {
 		t.Run(tt.mode, func(t *testing.T) {
 			t.Parallel()

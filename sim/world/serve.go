@@ -14,16 +14,17 @@ import (
 // progressEvery is how often a world says how far its job is. In wall time.
 const progressEvery = 500 * time.Millisecond
 
-// Serve serves w on in and out, one job at a time, until in ends (nil), ctx ends, or the other side breaks the protocol.
+// Serve serves w on in and out, as many jobs at a time as it takes, until in ends (nil), ctx ends, or the other side breaks the protocol.
 //
-// It does not wait for a job that still runs, as that may be stuck: it cancels the job's context and returns, and the
+// It does not wait for jobs that still run, as one may be stuck: it cancels their contexts and returns, and the
 // executable's main then ends the process. A panic in Run is left to end the process too: its text on stderr is what the
 // CLI reports.
 func Serve(ctx context.Context, w World, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &server{world: w, out: &frameWriter{w: out}, done: make(chan received, 1)}
 	info := w.Info()
+	most := max(info.Parallel, 1)
+	s := &server{world: w, out: &frameWriter{w: out}, most: most, running: map[int]context.CancelFunc{}, done: make(chan received, most)}
 	info.Build = identify(info.Build)
 	if err := s.out.write(frame{Hello: &hello{Schema: Schema, Info: info}}); err != nil {
 		return err
@@ -45,12 +46,12 @@ func Serve(ctx context.Context, w World, in io.Reader, out io.Writer) error {
 				return err
 			}
 		case last := <-s.done:
-			s.cancel() // releases the context; the job has ended
-			s.cancel = nil
-			// Only now: the next job may follow at once.
 			if last.err != nil {
 				return last.err
 			}
+			s.running[last.frame.ID]() // releases the context; the job has ended
+			delete(s.running, last.frame.ID)
+			// Only now: the next job may follow at once.
 			if err := s.out.write(last.frame); err != nil {
 				return err
 			}
@@ -61,28 +62,30 @@ func Serve(ctx context.Context, w World, in io.Reader, out io.Writer) error {
 type server struct {
 	world World
 	out   *frameWriter
-	// The running job: its ID, how to cancel it (nil: none runs), and where its last frame comes from.
-	job    int
-	cancel context.CancelFunc
-	done   chan received
+	most  int // jobs at a time
+	// The running jobs, by ID, with what cancels them, and where their last frames come from.
+	running map[int]context.CancelFunc
+	done    chan received
 }
 
 func (s *server) handle(ctx context.Context, f frame) error {
+	cancel := s.running[f.ID]
 	switch {
-	case f.Job != nil && s.cancel != nil:
-		return fmt.Errorf("job %d was sent while job %d runs: a world runs one at a time", f.Job.ID, s.job)
+	case f.Job != nil && len(s.running) == s.most:
+		return fmt.Errorf("job %d was sent while as many run as this world takes: %d", f.Job.ID, s.most)
 	case f.Job != nil && f.Job.Scenario == nil:
 		return fmt.Errorf("job %d has no scenario", f.Job.ID)
+	case f.Job != nil && s.running[f.Job.ID] != nil:
+		return fmt.Errorf("job %d was sent while it runs", f.Job.ID)
 	case f.Job != nil:
-		s.job = f.Job.ID
 		var jobCtx context.Context
-		jobCtx, s.cancel = context.WithCancel(ctx)
+		jobCtx, s.running[f.Job.ID] = context.WithCancel(ctx)
 		go func() {
 			last, err := s.run(jobCtx, *f.Job)
 			s.done <- received{last, err}
 		}()
-	case f.Cancel && s.cancel != nil && f.ID == s.job:
-		s.cancel()
+	case f.Cancel && cancel != nil:
+		cancel()
 	case f.Cancel: // the job ended while its cancel was on the way
 	default:
 		return fmt.Errorf("the CLI sent a %s frame, which only a world sends", f.kind())
@@ -108,7 +111,7 @@ func (s *server) run(ctx context.Context, job Job) (frame, error) {
 	case broken != nil:
 		return frame{}, broken
 	case err != nil && ctx.Err() != nil:
-		end = trace.End{Reason: trace.Environment, At: max(last, s.world.Position().At), Detail: "cancelled"}
+		end = trace.End{Reason: trace.Environment, At: max(last, s.world.Position(job.ID).At), Detail: "cancelled"}
 	case err != nil:
 		return frame{ID: job.ID, Error: err.Error()}, nil
 	}
@@ -127,7 +130,7 @@ func (s *server) reportProgress(id int) (stop func()) {
 			case <-quit:
 				return
 			case <-tick.C:
-				at := s.world.Position()
+				at := s.world.Position(id)
 				if s.out.write(frame{ID: id, Progress: &at}) != nil {
 					return // the job's next event meets the same error, and reports it
 				}

@@ -152,7 +152,7 @@ func TestServeRefuses(t *testing.T) {
 			c.sendJob(1, "bad")
 			c.expect(`{"id":1,"begin":true}`, event(1, 1), event(1, 2))
 			c.sendJob(2, "good")
-			want := "job 2 was sent while job 1 runs: a world runs one at a time"
+			want := "job 2 was sent while as many run as this world takes: 1"
 			if err := <-c.served; err == nil || err.Error() != want {
 				t.Errorf("error = %v", err)
 			}
@@ -209,4 +209,4 @@ func (s stuck) Run(context.Context, Job, func(trace.Event) error) (trace.End, er
 // lagging is a world that never says how far it is.
 type lagging struct{ World }
 
-func (lagging) Position() Position { return Position{} }
+func (lagging) Position(int) Position { return Position{} }

@@ -18,6 +18,8 @@ type Info struct {
 	Velero string `json:"velero"`
 	// Build identifies the executable. Serve puts the sources before it that the executable was built from, if it knows them.
 	Build string `json:"build"`
+	// Parallel is how many jobs one process runs at a time. Default, 0: one.
+	Parallel int `json:"parallel,omitempty"`
 	// Capabilities are what a scenario may need: CanBackup, CanRestore, CanKill.
 	Capabilities []string `json:"capabilities,omitempty"`
 }
@@ -41,10 +43,10 @@ type Position struct {
 // World runs scenarios.
 type World interface {
 	Info() Info
-	// Position of the job that Run runs, or ran last; each Run begins by setting it to zero. It is asked from outside, as the
-	// clock inside the job may be a virtual one that stands still: safe from any goroutine, and it never waits.
-	Position() Position
-	// Run runs one job and hands over its events in order. The error is the sink's, or says why there could be no run at
-	// all; whatever happened to Velero is in the End.
+	// Position of the job of that ID, which Run runs, or ran last; zero before. It is asked from outside, as the clock inside the
+	// job may be a virtual one that stands still: safe from any goroutine, and it never waits.
+	Position(job int) Position
+	// Run runs one job and hands over its events in order; at most Info.Parallel at a time. The error is the sink's, or says why
+	// there could be no run at all; whatever happened to Velero is in the End.
 	Run(ctx context.Context, job Job, sink func(trace.Event) error) (trace.End, error)
 }

@@ -62,7 +62,7 @@ func (w *World) Info() world.Info {
 }
 
 // Position implements world.World.
-func (w *World) Position() world.Position {
+func (w *World) Position(int) world.Position {
 	return world.Position{At: trace.Time(w.at.Load()), Steps: w.steps.Load()}
 }
 

@@ -20,7 +20,7 @@ type mute struct{}
 
 func (mute) Info() world.Info { return world.Info{World: "mute", Build: "by hand"} }
 
-func (mute) Position() world.Position { return world.Position{} }
+func (mute) Position(int) world.Position { return world.Position{} }
 
 func (mute) Run(context.Context, world.Job, func(trace.Event) error) (trace.End, error) {
 	return trace.End{}, errors.New("this world runs nothing")
