@@ -102,7 +102,7 @@ func (c *checker) reply(called call, r trace.Return) string {
 // giveUp adds what the demanded deadline makes of calls that take longer.
 func (c *checker) giveUp(now trace.Time) {
 	for id, called := range c.open {
-		if c.rules.PluginCallWithoutDeadline || called.givenUp || now-called.at <= trace.Time(phase.CallDeadline) {
+		if c.rules.PluginCallWithoutDeadline || called.givenUp || now-called.at <= c.deadline {
 			continue
 		}
 		for s := range c.after(hung[called.Method]) {

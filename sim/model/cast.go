@@ -18,48 +18,22 @@ type cast struct {
 	// fails: Execute returns an error for an item. hangs: it does not return for one. hangsLate: for one that the finalizer backs
 	// up again; hangsThen: it surely does.
 	fails, hangs, hangsLate, hangsThen bool
-	timeout                            time.Duration // of the operations
+	// resyncs: the run takes so long that informers resync.
+	resyncs bool
+	timeout time.Duration // of the operations
 	// first is how long the items and the pass after them take at most, and slack how far apart ends may lie that one pass sees.
 	first, slack time.Duration
-	killed       bool // so that nobody knows how often calls are made
 }
+
+// early is by when the first pass is over, once the items are, if nothing is slow.
+const early = 5 * time.Second
+
+// resync is the shortest time after which informers hand every object to the controllers again (controller-runtime's default, less
+// its jitter).
+const resync = 9 * time.Hour
 
 // maxCasts bounds the casts of an object.
 const maxCasts = 100
-
-// role is what an operation does.
-type role struct {
-	due                               time.Duration // its age at its end, or at its timeout
-	completes, fails, timesOut        bool          // how it may end
-	errors, forgotten, hangs, cancels misbehaviour  // of Progress; of Cancel, which hangs
-	afterCancel                       scenario.AfterCancel
-}
-
-// misbehaviour strikes the calls from one on, and so many; times 0: all from there on. The zero value strikes none.
-type misbehaviour struct{ from, times int }
-
-// strikes reports whether call n may be struck, or must be.
-func (m misbehaviour) strikes(n int, counted bool) (may, must bool) {
-	switch {
-	case m.from == 0:
-		return false, false
-	case !counted:
-		return true, m.from == 1 && m.times == 0
-	}
-	hit := n >= m.from && (m.times == 0 || n < m.from+m.times)
-	return hit, hit
-}
-
-// struck is how many of n calls are.
-func (m misbehaviour) struck(n int) int {
-	hit := 0
-	for i := range n {
-		if may, _ := m.strikes(i+1, true); may {
-			hit++
-		}
-	}
-	return hit
-}
 
 var errManyOperations = errors.New("its plugins have more kinds of operations than the model can follow")
 
@@ -77,7 +51,9 @@ type casting struct {
 	rules phase.Rules
 	*scenario.Scenario
 	items map[scenario.Item]chance // that the next plugin is called for
-	casts []cast
+	// tangled: Execute fails for items that others need, so that nobody knows which are left, and how many have errors.
+	tangled bool
+	casts   []cast
 }
 
 // castsOf returns what the scenario's plugins may do in a run of the object.
@@ -90,7 +66,21 @@ func castsOf(rules phase.Rules, s *scenario.Scenario, k phase.Kind) ([]cast, err
 	if err == nil && k == phase.Restore { // of the items that were backed up
 		err = c.all(scenario.RestoreItemAction, s.Restore.ItemOperationTimeout.Duration)
 	}
+	if k == phase.Restore {
+		c.logs()
+	}
 	return c.casts, err
+}
+
+// logs counts a restore's log that cannot be stored as an error of the restore (pkg/controller/restore_controller.go).
+func (c *casting) logs() {
+	refused := slices.ContainsFunc(c.Faults, func(f scenario.Fault) bool {
+		s := f.At.Store
+		return s != nil && f.Do.Fail != "" && strings.HasPrefix(s.Key, "restores/") && strings.HasSuffix(s.Key, "-logs.gz") && f.At.Nth <= 1
+	})
+	for i := range c.casts {
+		c.casts[i].fails = c.casts[i].fails || refused
+	}
 }
 
 // all takes in the plugins of an action, in the order in which Velero calls them.
@@ -98,8 +88,17 @@ func (c *casting) all(action scenario.Action, timeout time.Duration) error {
 	plugins := slices.DeleteFunc(slices.Clone(c.Plugins), func(p scenario.Plugin) bool { return p.Action != action })
 	slices.SortFunc(plugins, func(a, b scenario.Plugin) int { return cmp.Compare(a.Name, b.Name) })
 	c.casts = []cast{c.blank(plugins, timeout)}
+	needed := slices.ContainsFunc(plugins, func(p scenario.Plugin) bool { return len(p.Execute.AdditionalItems) > 0 })
+	fails := slices.ContainsFunc(plugins, func(p scenario.Plugin) bool { m, _ := c.strikes(p.Execute.Behaviour); return m.from > 0 })
+	c.tangled = c.tangled || needed && fails
 	for _, p := range plugins {
 		c.plugin(p)
+	}
+	if c.tangled {
+		for _, cast := range slices.Clone(c.casts) {
+			cast.fails = !cast.fails
+			c.casts = append(c.casts, cast)
+		}
 	}
 	for _, p := range plugins {
 		c.late(p)
@@ -115,7 +114,7 @@ func (c *casting) all(action scenario.Action, timeout time.Duration) error {
 // blank is a cast without operations.
 func (c *casting) blank(plugins []scenario.Plugin, timeout time.Duration) cast {
 	// Two polls, the first of which may come late, and what goes on in between.
-	cast := cast{timeout: timeout, first: 5 * time.Second, slack: 40 * time.Second}
+	cast := cast{timeout: timeout, first: early, slack: 40 * time.Second}
 	for _, p := range plugins {
 		n := len(c.called(p))
 		cast.first = longer(longer(cast.first, takes(p.Execute.Behaviour), n), takes(p.Progress), n)
@@ -125,10 +124,10 @@ func (c *casting) blank(plugins []scenario.Plugin, timeout time.Duration) cast {
 	}
 	for _, f := range c.Faults {
 		if k := f.Do.Kill; k != nil {
-			cast.killed = true
 			cast.slack = longer(longer(longer(cast.slack, k.RestartAfter.Duration, 1), f.At.Delay.Duration, 1), time.Minute, 1)
 		}
 	}
+	cast.resyncs = longer(cast.slack, timeout, 1) > resync
 	return cast
 }
 
@@ -153,7 +152,7 @@ func (c *casting) plugin(p scenario.Plugin) {
 	called := c.called(p)
 	most, sure := len(called), 0
 	for _, item := range called {
-		if c.items[item] == surely {
+		if c.items[item] == surely && !c.tangled {
 			sure++
 		}
 	}
@@ -172,6 +171,9 @@ func (c *casting) plugin(p scenario.Plugin) {
 		}
 	}
 	c.casts = casts
+	if c.tangled {
+		return
+	}
 	after := surely
 	switch hit := strikes.struck(most); {
 	case most > 0 && hit == most:
@@ -204,10 +206,14 @@ func (c *casting) late(p scenario.Plugin) {
 	if !again || !hangs {
 		return
 	}
+	alone := !slices.ContainsFunc(c.Plugins, func(q scenario.Plugin) bool {
+		m, _ := c.strikes(q.Execute.Behaviour)
+		return m.from > 0 && q.Name != p.Name
+	})
 	for i := range c.casts {
 		if cast := &c.casts[i]; len(cast.roles) > 0 {
 			cast.hangsLate = true
-			cast.hangsThen = cast.hangsThen || strikes.from == len(c.called(p))+1
+			cast.hangsThen = cast.hangsThen || alone && strikes.from == len(c.called(p))+1
 		}
 	}
 }

@@ -29,20 +29,20 @@ var ErrFrontier = errors.New("more than 10,000 states fit the trace so far")
 // Check follows an object of a trace (backup/NAME or restore/NAME) through every state of the machine that fits. What plugins
 // reply is taken from the trace, and until they do, the object does not move; what the trace does not show, such as a pass that
 // writes nothing, may have happened or not. Faults that it does not show have not happened. Nil: the whole trace fits.
-func Check(rules phase.Rules, object string, events []trace.Event) (*Misfit, error) {
+func Check(rules phase.Rules, object string, t trace.Trace) (*Misfit, error) {
 	kind := phase.Backup
 	if strings.HasPrefix(object, "restore/") {
 		kind = phase.Restore
 	}
 	c := checker{
 		rules: rules, frontier: map[phase.State]bool{phase.Initial(kind): true}, up: true, dead: map[int]bool{},
-		open: map[int]call{}, started: map[string]int{}, ended: map[string]int{}, errors: map[string]int{},
+		deadline: t.Header.Scaled(phase.CallDeadline), open: map[int]call{}, started: map[string]int{}, ended: map[string]int{}, errors: map[string]int{},
 	}
-	for i, e := range events {
+	for i, e := range t.Events {
 		if e.Process == nil && e.Fault == nil && e.Object != object && (e.Store == nil || e.Store.Error == "") {
 			continue
 		}
-		if e.Fault != nil && kills(events[i+1:]) { // no access fails by it
+		if e.Fault != nil && kills(t.Events[i+1:]) { // no access fails by it
 			continue
 		}
 		c.giveUp(e.At)
@@ -78,6 +78,7 @@ type checker struct {
 	frontier map[phase.State]bool
 	up       bool         // a server runs
 	dead     map[int]bool // the incarnations that have ended
+	deadline trace.Time   // of calls, in the reading that has one
 	failing  bool         // a fault has struck or an access has failed: what follows from one is possible
 	open     map[int]call
 	// By plugin and operation: how many were started, how many the server knows to have ended, and how many errors Progress has

@@ -12,24 +12,34 @@ import (
 type consequence struct {
 	// inputs of which one happens; none: the object goes on as if there were no fault.
 	inputs []phase.Input
-	// in are the phases in which it may, and since the one that must have been written before; none: any.
-	in, since []phase.Phase
+	// in are the phases in which it may happen; none: all.
+	in []phase.Phase
+	// written are the phases of which one must have been written for the nth time before; none: any.
+	written []phase.Phase
+	nth     int
 	// cancels: when an operation has timed out.
 	cancels bool
 	// now: when the phase was just written, and nothing else then.
 	now bool
-	// surely: a run in which it does not happen shows nothing.
-	surely bool
+	// surely: a run in which it does not happen shows nothing. reaches: nor does one in which the phases are not written. never:
+	// it cannot happen.
+	surely, reaches, never bool
 }
 
 // possible reports whether the input may come of the fault.
 func (c consequence) possible(in phase.Input, n node) bool {
-	among := func(ps []phase.Phase, p phase.Phase) bool { return len(ps) == 0 || slices.Contains(ps, p) }
-	written := len(c.since) == 0
-	for _, p := range phases(n.path) {
-		written = written || among(c.since, p)
+	return slices.Contains(c.inputs, in) && (len(c.in) == 0 || slices.Contains(c.in, n.Object.Phase)) && c.reached(n.path) && (!c.cancels || n.expired > 0)
+}
+
+// reached reports whether the path has led to the point.
+func (c consequence) reached(path string) bool {
+	times := 0
+	for _, p := range phases(path) {
+		if slices.Contains(c.written, p) {
+			times++
+		}
 	}
-	return slices.Contains(c.inputs, in) && among(c.in, n.Object.Phase) && written && (!c.cancels || n.Expired > 0)
+	return len(c.written) == 0 || times >= c.nth
 }
 
 // consequencesOf returns what may come of each of the scenario's faults.
@@ -44,6 +54,9 @@ func consequencesOf(s *scenario.Scenario, k phase.Kind) []consequence {
 			c = atCall(s, f, k)
 		case f.At.Store != nil:
 			c = atStore(s, f, k)
+			c.surely = c.surely && !slices.ContainsFunc(s.Faults, func(g scenario.Fault) bool { // the other one may come first
+				return g.ID != f.ID && g.At.Store != nil && *g.At.Store == *f.At.Store
+			})
 		}
 		all = append(all, c)
 	}
@@ -54,20 +67,19 @@ func consequencesOf(s *scenario.Scenario, k phase.Kind) []consequence {
 func atPhase(f scenario.Fault, k phase.Kind) consequence {
 	p, err := phase.Parse(f.At.Phase)
 	own := strings.HasPrefix(f.At.Object, k.String()+"/")
+	c := consequence{inputs: killed(), written: []phase.Phase{p}, nth: max(f.At.Nth, 1), reaches: true}
 	switch {
 	case err != nil, !own && (k == phase.Backup || f.At.Delay.Duration == 0):
 		return consequence{} // the backup has ended before the restore begins
-	case p == phase.New:
-		return consequence{inputs: []phase.Input{phase.ServerKilled}}
-	case f.At.Delay.Duration > 0 && own:
-		return consequence{inputs: []phase.Input{phase.ServerKilled}, since: []phase.Phase{p}}
+	case !own:
+		return consequence{inputs: killed()}
 	case f.At.Delay.Duration > 0:
-		return consequence{inputs: []phase.Input{phase.ServerKilled}}
 	case p.Final():
-		return consequence{}
+		c.inputs = nil
+	default:
+		c.inputs, c.in, c.now, c.surely = []phase.Input{phase.ServerKilled}, []phase.Phase{p}, true, true
 	}
-	first := max(f.At.Nth, 1) == 1
-	return consequence{inputs: []phase.Input{phase.ServerKilled}, in: []phase.Phase{p}, now: first, surely: true}
+	return c
 }
 
 // atCall is what a kill at a plugin's call does. It is a call of the run, of a pass, or of the finalizer.
@@ -87,23 +99,34 @@ func atCall(s *scenario.Scenario, f scenario.Fault, k phase.Kind) consequence {
 	}
 	action := map[phase.Kind]scenario.Action{phase.Backup: scenario.BackupItemAction, phase.Restore: scenario.RestoreItemAction}[k]
 	if !slices.Contains(actions, action) {
+		if k == phase.Restore && f.At.Delay.Duration > 0 { // it may come as late as that
+			return consequence{inputs: killed()}
+		}
 		return consequence{}
 	}
-	c := consequence{inputs: []phase.Input{phase.ServerKilled}, surely: len(actions) == 1 && f.At.Delay.Duration == 0, cancels: f.At.Call.Method == "Cancel"}
 	later := waiting()
 	if f.At.Call.Method == "Execute" {
 		later = finalizing()
 	}
-	switch nth := max(f.At.Nth, 1); {
+	c := consequence{inputs: killed(), nth: 1}
+	nth := max(f.At.Nth, 1)
+	known := len(actions) == 1 && f.At.Call.Method != "Cancel" && (nth <= calls || len(s.Faults) == 1)
+	switch {
+	case f.At.Delay.Duration > 0 && known && nth > calls:
+		c.written = later
 	case f.At.Delay.Duration > 0:
-		return c
-	case len(actions) > 1 || f.At.Call.Method == "Cancel" || nth > calls && len(s.Faults) > 1:
-		c.in = append(later, phase.InProgress)
-	case nth <= calls:
-		c.in = []phase.Phase{phase.InProgress}
+		c.written = []phase.Phase{phase.InProgress}
 	default:
-		c.in = later
+		c.inputs, c.in, c.cancels = []phase.Input{phase.ServerKilled}, append(later, phase.InProgress), f.At.Call.Method == "Cancel"
+		c.surely = len(actions) == 1
+		if known && nth <= calls {
+			c.in = []phase.Phase{phase.InProgress}
+		} else if known {
+			c.in = later
+		}
 	}
+	updates := slices.ContainsFunc(s.Plugins, func(p scenario.Plugin) bool { return len(p.Execute.ItemsToUpdate) > 0 })
+	c.never = len(actions) == 1 && f.At.Call.Method == "Execute" && nth > calls && !updates
 	return c
 }
 
@@ -123,6 +146,7 @@ func atStore(s *scenario.Scenario, f scenario.Fault, k phase.Kind) consequence {
 		operations := strings.HasSuffix(f.At.Store.Key, "itemoperations.json.gz")
 		switch {
 		case f.At.Delay.Duration > 0 || !own:
+			c.inputs = killed()
 		case put && first:
 			c.in = []phase.Phase{phase.InProgress}
 		case put && operations && f.At.After:
@@ -133,6 +157,9 @@ func atStore(s *scenario.Scenario, f scenario.Fault, k phase.Kind) consequence {
 			c.in = append(waiting(), finalizing()...)
 		}
 		return c
+	}
+	if k == phase.Restore && !own && f.At.Store.Verb == "put" {
+		return consequence{}
 	}
 	file := ""
 	for _, suffix := range []string{"velero-backup.json", "itemoperations.json.gz", ".tar.gz"} {
@@ -148,7 +175,9 @@ func atStore(s *scenario.Scenario, f scenario.Fault, k phase.Kind) consequence {
 	case file == ".tar.gz" && lost && k == phase.Backup:
 		c = consequence{inputs: []phase.Input{phase.ContentsDisappeared}, surely: s.Restore == nil}
 	case file == "itemoperations.json.gz" && put && first && k == phase.Restore && own:
-		c = consequence{inputs: []phase.Input{phase.RunUploadFailed}, surely: true}
+		c = consequence{inputs: []phase.Input{phase.RunUploadFailed}}
+	case strings.HasSuffix(f.At.Store.Key, "-logs.gz") && put && k == phase.Restore && own:
+		c = consequence{}
 	case file == "itemoperations.json.gz" && put && !first:
 		c = consequence{inputs: []phase.Input{phase.PassUploadFailed}, surely: true}
 	case k == phase.Backup && put && first && file != "":
@@ -165,6 +194,9 @@ func atStore(s *scenario.Scenario, f scenario.Fault, k phase.Kind) consequence {
 	}
 	return c
 }
+
+// killed is what a kill may be: one between the upload and the patch of a pass is both.
+func killed() []phase.Input { return []phase.Input{phase.ServerKilled, phase.PassPatchLost} }
 
 func waiting() []phase.Phase {
 	return []phase.Phase{phase.WaitingForPluginOperations, phase.WaitingForPluginOperationsPartiallyFailed}

@@ -69,9 +69,14 @@ func (m Machine) Successors(s State, yield func(Step, State, phase.Effects)) {
 // run is the item loop, and the pass after it.
 func (m Machine) run(s State, yield func(Step, State, phase.Effects)) {
 	if s.Items > 0 {
+		if s.Started == 0 && s.Left.Store > 0 { // what comes before the items
+			m.apply(spendStore(s), Step{Actor: Fault, Input: input(phase.RunFailed)}, yield)
+		}
 		next := s
 		next.Items--
-		m.apply(next, Step{Actor: Plugin, Input: input(phase.OperationStarted), Operation: s.Started + 1}, yield)
+		if s.Started < MaxOperations {
+			m.apply(next, Step{Actor: Plugin, Input: input(phase.OperationStarted), Operation: s.Started + 1}, yield)
+		}
 		m.apply(next, Step{Actor: Plugin, Input: input(phase.ExecuteFailed)}, yield)
 		m.apply(next, Step{Actor: Plugin, Input: input(phase.ExecuteHung)}, yield)
 		return

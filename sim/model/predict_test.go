@@ -152,6 +152,61 @@ func TestPredict(t *testing.T) {
 			demanded: []string{"Q R I Failed"},
 		},
 		{
+			name:     "a hang comes long before the timeout",
+			scenario: "plugins:\n- {name: example.io/mover, operation: {}, progress: {hang: true, nth: 5}}",
+			demanded: []string{"Q R I W Fp P"},
+			released: []string{"Q R I W"},
+		},
+		{
+			name:     "more calls than there are numbers are struck",
+			scenario: "plugins:\n" + mover + ", execute: {error: no, times: 9223372036854775807}}",
+			demanded: []string{"Q R I Fp P"},
+		},
+		{
+			name:     "seven kinds of ends, and an error of Execute",
+			scenario: "items: [configmaps/a/a, configmaps/a/b]\nplugins:\n- {name: example.io/a, operation: {}}\n- {name: example.io/b, operation: {}, cancel: {error: no}}\n- {name: example.io/c, operation: {unknown: true}}\n- {name: example.io/d, execute: {error: no}}",
+			demanded: []string{"Q R I Wp Fp P"},
+		},
+		{
+			name: "an item that fails fails the one that needs it",
+			scenario: "items: [configmaps/app/a, secrets/app/b]\nplugins:\n- {name: example.io/a, resources: [secrets], execute: {additionalItems: [configmaps/app/a]}}\n" +
+				"- {name: example.io/b, execute: {error: no}}\n- {name: example.io/c, resources: [secrets], operation: {progress: [{at: 1h, completed: true}]}}",
+			demanded: []string{"Q R I W F C", "Q R I F C", "Q R I Wp Fp P", "Q R I Fp P"},
+		},
+		{
+			name:     "operations time out one after another in one slow pass",
+			scenario: "backup: {itemOperationTimeout: 1m}\nplugins:\n- {name: example.io/a, operation: {}, progress: {delay: 40s}}\n- {name: example.io/b, operation: {}, progress: {hang: true, nth: 2}}",
+			demanded: []string{"Q R I W Wp Fp P", "Q R I W Fp P", "Q R I Wp Fp P", "Q R I Fp P"},
+			released: []string{"Q R I W", "Q R I Wp", "Q R I Wp Fp P", "Q R I Fp P"},
+		},
+		{
+			name:     "a phase is never written twice",
+			scenario: "faults:\n- {at: {phase: InProgress, nth: 2}, do: {kill: {}}}",
+		},
+		{
+			name:     "of two kills, either may come first",
+			scenario: "plugins:\n" + mover + "}\nfaults:\n- {at: {phase: ReadyToStart, delay: 2h}, do: {kill: {}}}\n- {at: {call: {plugin: example.io/mover, method: Execute}}, do: {kill: {}}}",
+			demanded: []string{"Q R Q R I Failed", "Q R I Failed"},
+			released: []string{"Q R I Failed"},
+		},
+		{
+			name: "a kill that is delayed for long strikes the restore",
+			scenario: "restore: {}\nplugins:\n" + mover + "}\n- {name: example.io/r, action: RestoreItemAction, operation: {progress: [{at: 1h, completed: true}]}}\n" +
+				"faults:\n- {at: {call: {plugin: example.io/mover, method: Execute}, delay: 90m}, do: {kill: {}}}",
+			demanded: []string{"I W F C", "I Failed"},
+		},
+		{
+			name:     "a backup fails before its items",
+			scenario: "plugins:\n" + mover + ", execute: {hang: true}}\nfaults:\n- {at: {store: {verb: exists, key: backups/backup-1/velero-backup.json}}, do: {fail: denied}}",
+			demanded: []string{"Q R I Fp P", "Q R I Failed"},
+			released: []string{"Q R I", "Q R I Failed"},
+		},
+		{
+			name:     "the log of a restore is refused",
+			scenario: "restore: {}\nfaults:\n- {at: {store: {verb: put, key: restores/restore-1/restore-restore-1-logs.gz}}, do: {fail: denied}}",
+			demanded: []string{"I Fp P"},
+		},
+		{
 			name: "a restore of an item that could not be backed up",
 			scenario: "restore: {}\nplugins:\n- {name: example.io/broken, execute: {error: no}}\n" +
 				"- {name: example.io/mover, action: RestoreItemAction, operation: {}}",

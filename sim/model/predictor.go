@@ -5,11 +5,10 @@ import (
 	"slices"
 
 	"github.com/velosim/velosim/sim/phase"
-	"github.com/velosim/velosim/sim/scenario"
 )
 
 const (
-	maxPredicted = 200_000 // states
+	maxPredicted = 50_000 // states, in all casts
 	maxFaults    = 32
 )
 
@@ -19,7 +18,8 @@ type predictor struct {
 	kind    phase.Kind
 	cast    cast
 	faults  []consequence
-	seen    map[node]bool
+	seen    map[node]bool // in this cast
+	visited int           // in all
 	todo    []node
 	paths   map[string]bool // by the bytes of their phases
 }
@@ -33,10 +33,10 @@ type node struct {
 	due    uint8
 	// Of each operation: its calls of Progress, and the errors in a row among them.
 	calls, errors [MaxOperations]uint8
-	// ended had the operations, as bits, when the pass began. On the cancelled ones Cancel was called.
-	ended, cancelled uint8
-	// Execute has failed, or has hung.
-	failed, hung bool
+	// Operations, as bits: those that are past their deadline, that had ended when the pass began, that Cancel was called on.
+	expired, ended, cancelled uint8
+	// Execute has failed, or has hung; the server was killed.
+	failed, hung, killed bool
 }
 
 // explore visits what the cast may come to.
@@ -52,12 +52,13 @@ func (p *predictor) explore() error {
 		}
 	}
 	faults := Budget{Crashes: uint8(len(p.faults)), Store: uint8(store)}
+	clear(p.seen)
 	p.visit(node{State: Initial(p.kind, items, faults)})
 	for len(p.todo) > 0 {
 		n := p.todo[len(p.todo)-1]
 		p.todo = p.todo[:len(p.todo)-1]
 		p.expand(n)
-		if len(p.seen) > maxPredicted {
+		if p.visited > maxPredicted {
 			return fmt.Errorf("it has more than %d states", maxPredicted)
 		}
 	}
@@ -67,6 +68,7 @@ func (p *predictor) explore() error {
 func (p *predictor) visit(n node) {
 	if !p.seen[n] {
 		p.seen[n] = true
+		p.visited++
 		p.todo = append(p.todo, n)
 	}
 }
@@ -77,10 +79,25 @@ func (p *predictor) expand(n node) {
 		n.Ops[i].Erred = n.errors[i] >= phase.ProgressRetries
 	}
 	ends := true
-	p.machine.Successors(n.State, func(step Step, after State, _ phase.Effects) {
-		if next, ok := p.follow(n, step); ok {
+	for i := range n.ops() {
+		if n.expired&(1<<i) == 0 && p.passes(n, i) {
+			next := n
+			next.expired |= 1 << i
+			p.visit(next)
+			ends = false
+		}
+	}
+	if p.cast.resyncs && n.Object.Forgotten {
+		next := n
+		if next.Object, _ = p.machine.Spec.Step(n.Object, phase.InformerResynced); next != n {
+			p.visit(next)
+		}
+	}
+	p.machine.Successors(p.clocked(n), func(step Step, after State, _ phase.Effects) {
+		for _, next := range p.follows(n, step) {
 			ends = false
 			next.State = after
+			next.Expired = 0
 			changed := after.Object.Phase != n.Object.Phase
 			if changed {
 				next.path += string([]byte{byte(after.Object.Phase)})
@@ -96,31 +113,55 @@ func (p *predictor) expand(n node) {
 	}
 }
 
+// clocked is the state as the machine takes it: it knows no more than how many of the oldest operations are past their deadline,
+// and here each one's passes on its own. So it is told what holds for the one whose turn it is, and of no deadline that is to pass.
+func (p *predictor) clocked(n node) State {
+	s := n.State
+	s.Expired = s.Started
+	if s.InPass && s.Asked < s.Started && n.expired&(1<<s.Asked) == 0 {
+		s.Expired = 0
+	}
+	return s
+}
+
 // strikes is the fault that strikes as the phase was just written; 0: none does.
-func (p *predictor) strikes(n node) uint8 {
+func (p *predictor) strikes(n node) (due uint8) {
 	for i, f := range p.faults {
-		if f.now && n.struck&(1<<i) == 0 && slices.Contains(f.in, n.Object.Phase) {
-			return uint8(i + 1)
+		if f.now && n.struck&(1<<i) == 0 && slices.Contains(f.in, n.Object.Phase) && f.reached(n.path) {
+			if slices.Contains(f.inputs, phase.ServerKilled) {
+				return uint8(i + 1)
+			}
+			if due == 0 {
+				due = uint8(i + 1)
+			}
 		}
 	}
-	return 0
+	return due
 }
 
 // shown reports whether all faults have struck that must.
 func (p *predictor) shown(n node) bool {
 	for i, f := range p.faults {
-		if f.surely && n.struck&(1<<i) == 0 {
+		if f.never || f.surely && n.struck&(1<<i) == 0 || f.reaches && !f.reached(n.path) {
 			return false
 		}
 	}
 	return true
 }
 
+func (p *predictor) follows(n node, s Step) []node {
+	if s.Actor == Fault || s.Input == input(phase.FinalizerFailed) && !n.Object.ContentsLost {
+		return p.strike(n, s)
+	}
+	if next, ok := p.follow(n, s); ok {
+		return []node{next}
+	}
+	return nil
+}
+
 // follow is what a step makes of all but the state; not ok: the scenario does not make it.
 func (p *predictor) follow(n node, s Step) (node, bool) {
 	switch {
-	case s.Actor == Fault:
-		return p.strike(n, s)
 	case n.due > 0 && !n.Object.Down:
 		return n, false
 	}
@@ -136,8 +177,6 @@ func (p *predictor) follow(n node, s Step) (node, bool) {
 			}
 		}
 		return n, true
-	case s.What == DeadlinePasses:
-		return n, p.passes(n, int(n.Expired))
 	case !s.Input.Some:
 		return n, true
 	}
@@ -159,7 +198,7 @@ func (p *predictor) follow(n node, s Step) (node, bool) {
 		if n.Object.ContentsLost {
 			return n, true
 		}
-		return p.strike(n, s)
+		return n, false
 	case phase.OperationsMissing:
 		return n, n.Object.Unstored
 	case phase.Rejected, phase.BackupNotFound, phase.DeletionRequested:
@@ -169,99 +208,20 @@ func (p *predictor) follow(n node, s Step) (node, bool) {
 }
 
 // strike lets a fault strike of which the step may come.
-func (p *predictor) strike(n node, s Step) (node, bool) {
+func (p *predictor) strike(n node, s Step) (all []node) {
 	for i, f := range p.faults {
 		ready := n.due == 0 && !f.now || int(n.due) == i+1
 		if ready && n.struck&(1<<i) == 0 && f.possible(s.Input.Input, n) {
-			n.struck |= 1 << i
-			n.due = 0
+			next := n
+			next.struck |= 1 << i
+			next.due = 0
 			if s.Input == input(phase.ServerKilled) || s.What == KilledBeforePatch {
-				n.errors, n.hung = [MaxOperations]uint8{}, false
+				next.errors, next.hung, next.killed = [MaxOperations]uint8{}, false, true
 			}
-			return n, true
+			all = append(all, next)
 		}
 	}
-	return n, false
-}
-
-// passes reports whether the operation's deadline may pass now: not while others run, or it does, that end long before.
-func (p *predictor) passes(n node, i int) bool {
-	if n.Object.Phase == phase.InProgress && p.cast.timeout > p.cast.first {
-		return false
-	}
-	for j, r := range p.cast.roles[:n.Started] {
-		running := n.Ops[j].Memory == Running && n.Ops[j].Said == Running
-		if running && (i == j && !r.timesOut || longer(r.due, p.cast.slack, 1) < p.cast.timeout) {
-			return false
-		}
-	}
-	return true
-}
-
-// answer is what the plugin of an operation answers.
-func (p *predictor) answer(n node, s Step) (node, bool) {
-	i := int(s.Operation - 1)
-	r := p.cast.roles[i]
-	call := int(n.calls[i]) + 1
-	counted := !p.cast.killed && call < 200
-	hangs, mustHang := r.hangs.strikes(call, counted)
-	errs, mustErr := r.errors.strikes(call, counted)
-	forgot, mustForget := r.forgotten.strikes(call, counted)
-	hangsInCancel, mustHangInCancel := r.cancels.strikes(1, !p.cast.killed)
-	n.calls[i] = uint8(min(call, r.lastCall()))
-	answers := !mustHang && !mustErr && !mustForget
-	switch s.Input {
-	case input(phase.ProgressHung):
-		return n, hangs
-	case input(phase.ProgressErrored), input(phase.RetriesExhausted):
-		n.errors[i]++
-		return n, (errs || forgot) && !mustHang
-	}
-	n.errors[i] = 0
-	cancelled := n.cancelled&(1<<i) != 0
-	switch {
-	case !answers:
-		return n, false
-	case s.What == StillRunning:
-		return n, r.due > 0 || !r.completes && !r.fails
-	case s.Input == input(phase.ProgressCompleted):
-		return n, r.completes && p.ends(n, i, call) || cancelled && r.afterCancel == scenario.Completes
-	case s.Input == input(phase.ProgressFailed):
-		return n, r.fails && p.ends(n, i, call) || cancelled && r.afterCancel == scenario.Fails
-	}
-	n.cancelled |= 1 << i
-	if s.Input == input(phase.CancelHung) {
-		return n, hangsInCancel
-	}
-	return n, r.timesOut && !mustHangInCancel
-}
-
-// lastCall is the number of a call from which on all calls are alike.
-func (r role) lastCall() int {
-	last := 1
-	for _, m := range []misbehaviour{r.errors, r.forgotten, r.hangs} {
-		if m.from > 0 {
-			last = max(last, m.from+m.times)
-		}
-	}
-	return min(last, 200)
-}
-
-// ends reports whether a poll may find the operation's end: it is due, and all others were found before that end long before.
-func (p *predictor) ends(n node, i, call int) bool {
-	due := p.cast.roles[i].due
-	if n.Object.Phase == phase.InProgress && due > p.cast.first {
-		return false
-	}
-	if polls := longer(p.cast.slack, poll, call); due > polls && call < p.cast.roles[i].lastCall() {
-		return false
-	}
-	for j, r := range p.cast.roles[:n.Started] {
-		if n.ended&(1<<j) == 0 && longer(r.due, p.cast.slack, 1) < due {
-			return false
-		}
-	}
-	return true
+	return all
 }
 
 // phases are those of a path.

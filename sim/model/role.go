@@ -1,0 +1,41 @@
+package model
+
+import (
+	"time"
+
+	"github.com/velosim/velosim/sim/scenario"
+)
+
+// role is what an operation does.
+type role struct {
+	due                               time.Duration // its age at its end, or at its timeout
+	completes, fails, timesOut        bool          // how it may end
+	errors, forgotten, hangs, cancels misbehaviour  // of Progress; of Cancel, which hangs
+	afterCancel                       scenario.AfterCancel
+}
+
+// misbehaviour strikes the calls from one on, and so many; times 0: all from there on. The zero value strikes none.
+type misbehaviour struct{ from, times int }
+
+// strikes reports whether call n may be struck, or must be.
+func (m misbehaviour) strikes(n int, counted bool) (may, must bool) {
+	switch {
+	case m.from == 0:
+		return false, false
+	case !counted:
+		return true, m.from == 1 && m.times == 0
+	}
+	hit := n >= m.from && (m.times == 0 || n-m.from < m.times)
+	return hit, hit
+}
+
+// struck is how many of n calls are.
+func (m misbehaviour) struck(n int) int {
+	hit := 0
+	for i := range n {
+		if may, _ := m.strikes(i+1, true); may {
+			hit++
+		}
+	}
+	return hit
+}
