@@ -14,29 +14,16 @@ func (p *Process) BackupItemAction() biav2.BackupItemAction { return backupItemA
 
 type backupItemAction struct{ *Process }
 
-// Execute starts the script's operation, except for items that Velero backs up again while it finalizes: it accepts none
-// there (pkg/plugin/velero/backupitemaction/v2, pkg/backup/item_backupper.go).
+// Execute starts the script's operation.
 func (a backupItemAction) Execute(item runtime.Unstructured, backup *velerov1.Backup) (
 	runtime.Unstructured, []velero.ResourceIdentifier, string, []velero.ResourceIdentifier, error,
 ) {
-	finalizing := backup.Status.Phase == velerov1.BackupPhaseFinalizing ||
-		backup.Status.Phase == velerov1.BackupPhaseFinalizingPartiallyFailed
-	var r trace.Return
 	c := trace.Call{Method: "Execute", Item: itemName(item), Phase: string(backup.Status.Phase)}
-	err := a.call(backupObject(backup), c, a.script.Execute.Behaviour, func() (trace.Return, error) {
-		if a.script.Operation != nil && !finalizing {
-			r.Operation = a.operations.start(a.Process, *a.script.Operation)
-		}
-		return r, nil
-	})
+	out, err := a.call(backupObject(backup), c)
 	if err != nil {
 		return nil, nil, "", nil, err
 	}
-	var update []velero.ResourceIdentifier
-	if r.Operation != "" {
-		update = identifiers(a.script.Execute.ItemsToUpdate)
-	}
-	return item, identifiers(a.script.Execute.AdditionalItems), r.Operation, update, nil
+	return item, identifiers(out.AdditionalItems), out.Operation, identifiers(out.ItemsToUpdate), nil
 }
 
 func (a backupItemAction) Progress(operationID string, backup *velerov1.Backup) (velero.OperationProgress, error) {
@@ -45,6 +32,17 @@ func (a backupItemAction) Progress(operationID string, backup *velerov1.Backup) 
 
 func (a backupItemAction) Cancel(operationID string, backup *velerov1.Backup) error {
 	return a.cancel(backupObject(backup), string(backup.Status.Phase), operationID)
+}
+
+// DeleteItemAction is the process as a DeleteItemAction. It does nothing to the item.
+func (p *Process) DeleteItemAction() velero.DeleteItemAction { return deleteItemAction{p} }
+
+type deleteItemAction struct{ *Process }
+
+func (a deleteItemAction) Execute(in *velero.DeleteItemActionExecuteInput) error {
+	c := trace.Call{Method: "Execute", Item: itemName(in.Item), Phase: string(in.Backup.Status.Phase)}
+	_, err := a.call(backupObject(in.Backup), c)
+	return err
 }
 
 func backupObject(backup *velerov1.Backup) string { return "backup/" + backup.Name }

@@ -11,6 +11,10 @@
 //	action := process.BackupItemAction()
 //	_, _, id, _, err := action.Execute(item, backup)
 //
+// In a process of its own, too, a plugin is a Process, but its [Interpreter] stays in the world, as all that must not be lost:
+// the executable is cmd/velosim-plugins, the world's end host, what they say wire, and filestore the object store that the
+// executable can be as well.
+//
 // Time is that of package time: virtual inside a testing/synctest bubble, real elsewhere.
 //
 // The package imports sim/scenario, sim/trace, and Velero's plugin interfaces and API types; never Velero's controllers.

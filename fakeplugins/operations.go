@@ -41,7 +41,7 @@ type callee struct {
 // operation is an asynchronous operation that runs by its script.
 type operation struct {
 	plugin    plugin
-	process   *Process // that started it
+	by        *Interpreter // of the process that started it
 	script    scenario.Operation
 	started   time.Time
 	cancelled time.Time // zero: it was not
@@ -67,23 +67,23 @@ func (o *Operations) count(p plugin, c trace.Call) int {
 }
 
 // start starts an operation and returns its ID: the last part of the plugin's name and a number, mover-1.
-func (o *Operations) start(p *Process, script scenario.Operation) string {
+func (o *Operations) start(i *Interpreter, script scenario.Operation) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	base := path.Base(p.script.Name)
+	base := path.Base(i.script.Name)
 	o.started[base]++
 	id := base + "-" + strconv.Itoa(o.started[base])
 	if !script.Unknown {
-		o.byID[id] = &operation{plugin: p.plugin(), process: p, script: script, started: time.Now()}
+		o.byID[id] = &operation{plugin: i.plugin(), by: i, script: script, started: time.Now()}
 	}
 	return id
 }
 
-// progress is what process p knows of the operation now, and the same for the trace.
-func (o *Operations) progress(p *Process, id string) (velero.OperationProgress, *trace.Progress, error) {
+// progress is what the process of i knows of the operation now, and the same for the trace.
+func (o *Operations) progress(i *Interpreter, id string) (velero.OperationProgress, *trace.Progress, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	op, err := o.find(p, id)
+	op, err := o.find(i, id)
 	if err != nil {
 		return velero.OperationProgress{}, nil, err
 	}
@@ -104,10 +104,10 @@ func (o *Operations) progress(p *Process, id string) (velero.OperationProgress, 
 }
 
 // cancel asks the operation to stop. One that has ended, or was cancelled before, stays as it is.
-func (o *Operations) cancel(p *Process, id string) error {
+func (o *Operations) cancel(i *Interpreter, id string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	op, err := o.find(p, id)
+	op, err := o.find(i, id)
 	if err != nil {
 		return err
 	}
@@ -117,11 +117,11 @@ func (o *Operations) cancel(p *Process, id string) error {
 	return nil
 }
 
-// find returns the operation as process p knows it; the error is Velero's own for an operation ID that a plugin does not
+// find returns the operation as the process of i knows it; the error is Velero's own for an operation ID that a plugin does not
 // know. The caller holds the lock.
-func (o *Operations) find(p *Process, id string) (*operation, error) {
+func (o *Operations) find(i *Interpreter, id string) (*operation, error) {
 	op, ok := o.byID[id]
-	if !ok || op.plugin != p.plugin() || op.script.Forgets && op.process != p {
+	if !ok || op.plugin != i.plugin() || op.script.Forgets && op.by != i {
 		return nil, biav2.InvalidOperationIDError(id)
 	}
 	return op, nil

@@ -17,92 +17,75 @@ import (
 	"github.com/velosim/velosim/sim/trace"
 )
 
-// Journal is told of each Execute, Progress and Cancel before it has an effect, with the object that it is made for
-// (backup/NAME or restore/NAME), and returns the hook that is told of its outcome: when it has had its effect, or has
-// failed or panicked, and before Velero sees the reply. A call that the end of its process cuts short has no outcome. The
-// IDs of calls and returns, and the controller, are left for the journal to fill in. It is called without a lock held, and
-// may block or not return.
-type Journal func(object string, call trace.Call) (returned func(trace.Return))
-
 // Process is one run of the process of a scripted plugin. It is safe for concurrent use.
 type Process struct {
-	ctx        context.Context
-	script     scenario.Plugin
-	operations *Operations
-	journal    Journal
+	ctx       context.Context
+	name      string
+	resources []string
+	caller    Caller
 }
 
 // NewProcess returns a process of the plugin that ends with ctx: then calls that hang or are delayed return an error, and
 // so do later ones. The script is one that [scenario.Parse] has accepted. In a synctest bubble, ctx must come from it.
 func NewProcess(ctx context.Context, script scenario.Plugin, operations *Operations, journal Journal) *Process {
-	return &Process{ctx: ctx, script: script, operations: operations, journal: journal}
+	return NewProcessOf(ctx, script.Name, script.Resources, NewInterpreter(script, operations, journal))
+}
+
+// NewProcessOf returns a process whose calls are made by caller, of the plugin with this name that selects these resources.
+// It ends with ctx.
+func NewProcessOf(ctx context.Context, name string, resources []string, caller Caller) *Process {
+	return &Process{ctx: ctx, name: name, resources: resources, caller: caller}
 }
 
 // Name is the name that the plugin is registered by.
-func (p *Process) Name() string { return p.script.Name }
+func (p *Process) Name() string { return p.name }
 
 // AppliesTo selects the script's resources.
 func (p *Process) AppliesTo() (velero.ResourceSelector, error) {
-	return velero.ResourceSelector{IncludedResources: p.script.Resources}, nil
+	return velero.ResourceSelector{IncludedResources: p.resources}, nil
 }
 
-func (p *Process) plugin() plugin { return plugin{action: p.script.Action, name: p.script.Name} }
-
 // call makes a call as the script has it: a delay, then the error, hang or panic if it is struck, else its effect.
-func (p *Process) call(object string, c trace.Call, b scenario.Behaviour, effect func() (trace.Return, error)) error {
+func (p *Process) call(object string, c trace.Call) (Outcome, error) {
 	if p.ctx.Err() != nil {
-		return p.ended(c)
+		return Outcome{}, p.ended(c)
 	}
-	c.Plugin = p.script.Name
-	returned := p.journal(object, c)
-	nth := p.operations.count(p.plugin(), c)
-	if !p.sleep(b.Delay.Duration) {
-		return p.ended(c)
-	}
-
-	var r trace.Return
-	var err error
-	switch hit := struck(b, nth); {
-	case hit && b.Hang:
-		<-p.ctx.Done()
-		return p.ended(c)
-	case hit && b.Panic != "":
-		returned(trace.Return{Error: b.Panic, Panic: true})
-		panic(b.Panic)
-	case hit && b.Error != "":
-		err = errors.New(b.Error)
-	default:
-		r, err = effect()
-	}
+	begun, err := p.caller.Begin(object, c)
 	if err != nil {
-		r.Error = err.Error()
+		return Outcome{}, p.failed(c, err)
 	}
-	returned(r)
-	if p.ctx.Err() != nil { // the process ended in the hook, and its reply with it
-		return p.ended(c)
+	if !p.sleep(begun.Delay) {
+		return Outcome{}, p.ended(c)
 	}
-	return err
+	if begun.Hang {
+		<-p.ctx.Done()
+		return Outcome{}, p.ended(c)
+	}
+	out, err := begun.Finish()
+	switch {
+	case err != nil:
+		return Outcome{}, p.failed(c, err)
+	case out.Panic:
+		panic(out.Error)
+	case p.ctx.Err() != nil: // the process ended in the hook, and its reply with it
+		return Outcome{}, p.ended(c)
+	case out.Error != "":
+		return Outcome{}, errors.New(out.Error)
+	}
+	return out, nil
 }
 
 func (p *Process) progress(object, phase, id string) (velero.OperationProgress, error) {
-	var r velero.OperationProgress
-	c := trace.Call{Method: "Progress", Operation: id, Phase: phase}
-	err := p.call(object, c, p.script.Progress, func() (trace.Return, error) {
-		progress, traced, err := p.operations.progress(p, id)
-		r = progress
-		return trace.Return{Progress: traced}, err
-	})
-	if err != nil {
+	out, err := p.call(object, trace.Call{Method: "Progress", Operation: id, Phase: phase})
+	if err != nil || out.Progress == nil {
 		return velero.OperationProgress{}, err
 	}
-	return r, nil
+	return *out.Progress, nil
 }
 
 func (p *Process) cancel(object, phase, id string) error {
-	c := trace.Call{Method: "Cancel", Operation: id, Phase: phase}
-	return p.call(object, c, p.script.Cancel, func() (trace.Return, error) {
-		return trace.Return{}, p.operations.cancel(p, id)
-	})
+	_, err := p.call(object, trace.Call{Method: "Cancel", Operation: id, Phase: phase})
+	return err
 }
 
 // sleep waits for d and reports whether the process is still there.
@@ -120,13 +103,11 @@ func (p *Process) sleep(d time.Duration) bool {
 
 // ended is what a call on a process that has ended comes to.
 func (p *Process) ended(c trace.Call) error {
-	return fmt.Errorf("plugin %s: %s: the plugin's process has ended", p.script.Name, c.Method)
+	return p.failed(c, errors.New("the plugin's process has ended"))
 }
 
-// struck reports whether the n-th call is one that misbehaves.
-func struck(b scenario.Behaviour, n int) bool {
-	first := max(b.Nth, 1)
-	return n >= first && (b.Times == 0 || n-first < b.Times)
+func (p *Process) failed(c trace.Call, err error) error {
+	return fmt.Errorf("plugin %s: %s: %w", p.name, c.Method, err)
 }
 
 // itemName writes an item as scenarios do: resource/namespace/name.

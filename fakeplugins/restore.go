@@ -15,20 +15,14 @@ type restoreItemAction struct{ *Process }
 
 // Execute starts the script's operation.
 func (a restoreItemAction) Execute(in *velero.RestoreItemActionExecuteInput) (*velero.RestoreItemActionExecuteOutput, error) {
-	var r trace.Return
 	c := trace.Call{Method: "Execute", Item: itemName(in.Item), Phase: string(in.Restore.Status.Phase)}
-	err := a.call(restoreObject(in.Restore), c, a.script.Execute.Behaviour, func() (trace.Return, error) {
-		if a.script.Operation != nil {
-			r.Operation = a.operations.start(a.Process, *a.script.Operation)
-		}
-		return r, nil
-	})
+	out, err := a.call(restoreObject(in.Restore), c)
 	if err != nil {
 		return nil, err
 	}
-	out := velero.NewRestoreItemActionExecuteOutput(in.Item).WithOperationID(r.Operation)
-	out.AdditionalItems = identifiers(a.script.Execute.AdditionalItems)
-	return out, nil
+	reply := velero.NewRestoreItemActionExecuteOutput(in.Item).WithOperationID(out.Operation)
+	reply.AdditionalItems = identifiers(out.AdditionalItems)
+	return reply, nil
 }
 
 func (a restoreItemAction) Progress(operationID string, restore *velerov1.Restore) (velero.OperationProgress, error) {

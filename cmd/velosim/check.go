@@ -68,7 +68,7 @@ func created(t trace.Trace) []string {
 
 // fit says whether an object fits what is demanded, or what the release does.
 func (c *cli) fit(t trace.Trace, object string, release phase.Rules) (said string, code int) {
-	demanded, err := model.Check(phase.Demanded(), object, t.Events)
+	demanded, err := model.Check(release.Demanded(), object, t)
 	switch {
 	case err != nil:
 		return err.Error(), exitInconclusive
@@ -83,7 +83,7 @@ func (c *cli) fit(t trace.Trace, object string, release phase.Rules) (said strin
 		}
 		return s
 	}
-	released, err := model.Check(release, object, t.Events)
+	released, err := model.Check(release, object, t)
 	switch {
 	case err != nil:
 		return err.Error(), exitInconclusive
@@ -92,7 +92,7 @@ func (c *cli) fit(t trace.Trace, object string, release phase.Rules) (said strin
 	}
 	var rules []string
 	for _, rule := range phase.All() {
-		if m, err := model.Check(phase.Demanded().With(rule), object, t.Events); err == nil && m == nil {
+		if m, err := model.Check(release.Demanded().With(rule), object, t); err == nil && m == nil {
 			rules = append(rules, rule.Name)
 		}
 	}

@@ -17,12 +17,12 @@ const mostPaths = 8
 
 // printPrediction prints how the scenario may end as is demanded and, where that is otherwise, as the Velero release does it.
 func printPrediction(w io.Writer, s *scenario.Scenario, velero string) {
-	demanded, err := model.Predict(phase.Demanded(), s)
+	release, unknown := phase.ForRelease(velero)
+	demanded, err := model.Predict(release.Demanded(), s)
 	if err != nil {
 		fmt.Fprintf(w, "%v\n\n", err)
 		return
 	}
-	release, unknown := phase.ForRelease(velero)
 	released, err := model.Predict(release, s)
 	if unknown != nil || err != nil || reflect.DeepEqual(demanded, released) {
 		printPaths(w, "predicted", demanded)

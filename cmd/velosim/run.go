@@ -17,6 +17,7 @@ import (
 // runOptions are the flags of run.
 type runOptions struct {
 	world    string
+	velero   string
 	seed     int64
 	seeds    int
 	parallel int
@@ -43,6 +44,7 @@ found. The same seed gives the same run.
 	}
 	f := cmd.Flags()
 	worldFlag(cmd, &o.world)
+	veleroFlag(cmd, &o.velero)
 	f.Int64Var(&o.seed, "seed", 1, "the seed `N` of the first run of each scenario")
 	f.IntVar(&o.seeds, "seeds", 1, "run each scenario with `N` seeds: --seed and those after it")
 	f.IntVar(&o.parallel, "parallel", 0, "run up to `N` at a time (default the number of CPUs)")
@@ -80,22 +82,14 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 	if err != nil {
 		return wrongScenarios(c, err)
 	}
-	path, err := c.findWorld(ctx, o.world)
+	path, args, err := c.findWorld(ctx, o.world, o.velero)
 	if err != nil {
 		return err
-	}
-	var jobs []world.Job
-	for _, s := range sources {
-		for i := range o.seeds {
-			jobs = append(jobs, world.Job{
-				ID: len(jobs) + 1, Scenario: s.scenario, Seed: o.seed + int64(i), Bound: verdict.Bound(s.scenario),
-			})
-		}
 	}
 	if o.parallel == 0 {
 		o.parallel = runtime.NumCPU()
 	}
-	pool, err := world.OpenPool(ctx, path, min(o.parallel, len(jobs)), world.Options{})
+	pool, err := world.OpenPool(ctx, path, min(o.parallel, len(sources)*o.seeds), world.Options{Args: args})
 	if err != nil {
 		return interrupted(ctx, err)
 	}
@@ -103,11 +97,29 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 	if err := able(pool.Info(), sources); err != nil {
 		return &exitError{exitInconclusive, err}
 	}
+	jobs := o.jobs(pool.Info(), sources)
 	r := &runner{cli: c, runOptions: o, info: pool.Info(), sources: sources, single: len(jobs) == 1}
 	if results, err = r.all(ctx, pool, jobs); err != nil {
 		return err
 	}
 	return exitOf(results, len(jobs))
+}
+
+// jobs are what is to be run, in the order of the scenarios and their seeds.
+func (o runOptions) jobs(info world.Info, sources []source) []world.Job {
+	var jobs []world.Job
+	for _, s := range sources {
+		job := world.Job{Scenario: s.scenario, Bound: verdict.Bound(s.scenario)}
+		if info.Scale != 0 {
+			job.Scenario = s.scenario.RealTime()
+			job.Bound = verdict.RealBound(job.Scenario, info.Scale)
+		}
+		for i := range o.seeds {
+			job.ID, job.Seed = len(jobs)+1, o.seed+int64(i)
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
 }
 
 // able returns what is wrong with running the scenarios in the world.

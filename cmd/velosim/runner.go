@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/verdict"
 	"github.com/velosim/velosim/sim/world"
@@ -47,22 +49,23 @@ func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result 
 	start := r.now()
 	rec := &recorder{header: trace.Header{
 		Scenario: job.Scenario.Metadata.Name, World: r.info.World, Velero: r.info.Velero, Build: r.info.Build,
-		Seed: job.Seed, Scale: 1,
+		Seed: job.Seed, Scale: cmp.Or(r.info.Scale, 1),
 	}}
+	original := r.sources[(job.ID-1)/r.seeds]
 	res := &result{
 		Scenario: job.Scenario.Metadata.Name, World: r.info.World, Version: r.info.Velero, Seed: job.Seed,
-		arg: r.sources[(job.ID-1)/r.seeds].arg,
+		arg: original.arg,
 	}
 	switch {
 	case r.format != "text" || r.quiet || !r.single && !r.verbose:
 	case r.single:
-		printPrediction(r.out, job.Scenario, r.info.Velero)
+		printPrediction(r.out, original.scenario, r.info.Velero)
 		rec.timeline = trace.NewTimeline(r.out, r.verbose)
 	default:
-		printPrediction(&res.timeline, job.Scenario, r.info.Velero)
+		printPrediction(&res.timeline, original.scenario, r.info.Velero)
 		rec.timeline = trace.NewTimeline(&res.timeline, r.verbose)
 	}
-	res.take(r.record(ctx, w, job, rec), r.now().Sub(start))
+	res.take(r.record(ctx, w, job, original.scenario, rec), r.now().Sub(start))
 	if r.dir != "" {
 		res.lost = res.write(r.path(job, ".verdict.json"))
 	}
@@ -70,17 +73,17 @@ func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result 
 }
 
 // record runs the job, and returns the verdict. That a record cannot be kept makes the run inconclusive.
-func (r *runner) record(ctx context.Context, w world.World, job world.Job, rec *recorder) verdict.Verdict {
+func (r *runner) record(ctx context.Context, w world.World, job world.Job, s *scenario.Scenario, rec *recorder) verdict.Verdict {
 	if r.dir != "" {
 		if err := rec.open(r.path(job, ".ndjson")); err != nil {
-			return verdict.Judge(job.Scenario, trace.Trace{Header: rec.header, End: trace.End{Reason: trace.Environment, Detail: err.Error()}})
+			return verdict.Judge(s, trace.Trace{Header: rec.header, End: trace.End{Reason: trace.Environment, Detail: err.Error()}})
 		}
 	}
 	end, _ := w.Run(ctx, job, rec.event) // the error is in the End, too
 	if err := rec.close(end); err != nil && end.Reason != trace.Environment {
 		end = trace.End{Reason: trace.Environment, At: end.At, Detail: err.Error()}
 	}
-	return verdict.Judge(job.Scenario, trace.Trace{Header: rec.header, Events: rec.events, End: end})
+	return verdict.Judge(s, trace.Trace{Header: rec.header, Events: rec.events, End: end})
 }
 
 // path returns the path of a job's file in the folder --out.

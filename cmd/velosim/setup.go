@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,22 +12,28 @@ import (
 )
 
 func setupCommand(c *cli) *cobra.Command {
-	var world string
-	var overlay bool
+	var world, velero string
+	var overlay, assets bool
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Build what a world needs, ahead of its first run",
 		Long: `Setup finds the executable of a world, as the first run would, and prints its path. Inside a checkout of the repository it
-builds it into the cache unless it is there: a first build takes 4 to 10 minutes.
+builds it into the cache unless it is there: a first build takes 4 to 10 minutes. For the world envtest it builds etcd,
+kube-apiserver, velero and the scripted plugins as well, unless they are there: about 20 minutes more.
 
 ` + whereWorldsAre,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			find := executable.Finder.Find
-			if overlay {
-				find = executable.Finder.Overlay
+			var path string
+			var err error
+			switch {
+			case overlay:
+				path, err = c.find(cmd.Context(), world, executable.Finder.Overlay)
+			case assets:
+				path, err = c.find(cmd.Context(), "envtest", func(f executable.Finder, ctx context.Context, _ string) (string, error) { return f.ControlPlane(ctx) })
+			default:
+				path, _, err = c.findWorld(cmd.Context(), world, velero)
 			}
-			path, err := c.find(cmd.Context(), world, find)
 			if err != nil {
 				return err
 			}
@@ -34,6 +42,8 @@ builds it into the cache unless it is there: a first build takes 4 to 10 minutes
 		},
 	}
 	worldFlag(cmd, &world)
+	veleroFlag(cmd, &velero)
+	cmd.Flags().BoolVar(&assets, "assets", false, "build etcd and kube-apiserver alone: print their folder, for KUBEBUILDER_ASSETS")
 	cmd.Flags().BoolVar(&overlay, "overlay", false, "build nothing: print the file that a world is built with, for go test -overlay")
 	return cmd
 }
@@ -42,21 +52,51 @@ const whereWorldsAre = `A world is looked for in the folder that ` + executable.
 of the checkout's sources, and built if it is not there; else beside velosim, and in the cache.`
 
 func worldFlag(cmd *cobra.Command, world *string) {
-	cmd.Flags().StringVar(world, "world", "virtual", "the `WORLD` to run in: virtual")
+	cmd.Flags().StringVar(world, "world", "virtual", "the `WORLD` to run in: "+strings.Join(executable.Worlds(), ", "))
 }
 
-// findWorld returns the path of the world's executable.
-func (c *cli) findWorld(ctx context.Context, world string) (string, error) {
-	return c.find(ctx, world, executable.Finder.Find)
+func veleroFlag(cmd *cobra.Command, velero *string) {
+	cmd.Flags().StringVar(velero, "velero", "", "the `VERSION` of Velero to run, such as 1.18.3 (world envtest only)")
+}
+
+// newest is the release of Velero that is run unless another one is asked for.
+const newest = "1.18.3"
+
+// findWorld returns the path of the world's executable, and its arguments.
+func (c *cli) findWorld(ctx context.Context, world, velero string) (path string, args []string, err error) {
+	if world == "envtest" {
+		finder, err := c.finder()
+		if err != nil {
+			return "", nil, err
+		}
+		path, args, err := finder.Envtest(ctx, cmp.Or(velero, newest))
+		if err != nil {
+			return "", nil, interrupted(ctx, err)
+		}
+		return path, args, nil
+	}
+	if velero != "" {
+		return "", nil, fmt.Errorf("--velero %s: the world %s has one release only; add --world envtest", velero, world)
+	}
+	path, err = c.find(ctx, world, executable.Finder.Find)
+	return path, nil, err
+}
+
+func (c *cli) finder() (executable.Finder, error) {
+	finder, err := executable.FromEnvironment(c.drawn, c.terminal)
+	if err != nil {
+		return finder, &exitError{exitInconclusive, err}
+	}
+	return finder, nil
 }
 
 func (c *cli) find(ctx context.Context, world string, find func(executable.Finder, context.Context, string) (string, error)) (string, error) {
 	if err := oneOf("world", world, executable.Worlds()); err != nil {
 		return "", err
 	}
-	finder, err := executable.FromEnvironment(c.drawn, c.terminal)
+	finder, err := c.finder()
 	if err != nil {
-		return "", &exitError{exitInconclusive, err}
+		return "", err
 	}
 	path, err := find(finder, ctx, world)
 	if err != nil {

@@ -117,6 +117,8 @@
 //   - start-marks-once (unreported). Demanded, as proposed by velosim: what is InProgress at a start is marked Failed, however
 //     often that takes. v1.18: one try; if the patch is lost, the object stays InProgress.
 //
+// A release without a queue (1.14) goes from New to InProgress: [Rules].Unqueued.
+//
 // [Rules.Stalls] tells the states that no step of the server leaves.
 //
 // # Left out

@@ -90,6 +90,19 @@ func TestLegal(t *testing.T) {
 	releasedBackup[Edge{finalizingPartially, PartiallyFailed}] = []Input{FinalizerSucceeded, FinalUploadFailed}
 	releasedBackup[Edge{waiting, Finalizing}] = []Input{PassEnded, OperationsMissing}
 	releasedBackup[Edge{InProgress, Deleting}] = []Input{DeletionRequested} // of one that a start failed to mark
+	old, err := ForRelease("1.14.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unqueued := map[Edge][]Input{{New, InProgress}: {Validated}, {New, FailedValidation}: {Rejected}}
+	for edge, inputs := range releasedBackup {
+		if edge.From != New && edge.From != Queued && edge.From != ReadyToStart && edge.To != Queued || edge == (Edge{New, Deleting}) {
+			unqueued[edge] = inputs
+		}
+	}
+	if diff := cmp.Diff(unqueued, old.Legal(Backup)); diff != "" {
+		t.Errorf("edges without a queue (-want +got):\n%s", diff)
+	}
 	tests := []struct {
 		reading string
 		kind    Kind

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,10 +20,13 @@ const (
 const PluginCallWithoutDeadline = "plugin-call-without-deadline"
 
 // Rules are a reading of the specification: what the server does where readings differ. Each boolean is a Rule of All,
-// named by what deviates: all of them are false in the demanded reading.
+// named by what deviates: all of them but Unqueued are false in the demanded reading.
 type Rules struct {
 	// Name of the reading: "demanded", "v1.18".
 	Name string
+	// Unqueued: the release has no queue, so that a new backup is run at once. This is no deviation: what is demanded of a release
+	// has a queue if it does ([Rules.Demanded]).
+	Unqueued bool
 
 	PluginCallWithoutDeadline     bool
 	ReadyBackupForgottenByRestart bool
@@ -87,7 +91,7 @@ func All() []Rule {
 				"restoreitemaction/v2/restore_item_action_client.go call with context.Background()",
 			Witness:  "backup-progress-hangs",
 			Reports:  []string{"velero#2922", "velero#4863"},
-			Releases: []string{"v1.18"},
+			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.PluginCallWithoutDeadline },
 		},
 		{
@@ -108,7 +112,7 @@ func All() []Rule {
 				"getRestoreItemOperationProgress in restore_operations_controller.go",
 			Witness:  "backup-progress-errors-once",
 			Reports:  []string{"velero#7356"},
-			Releases: []string{"v1.18"},
+			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.ProgressErrorIsFinal },
 		},
 		{
@@ -119,7 +123,7 @@ func All() []Rule {
 				"updateBackupAndOperationsJSON and updateRestoreAndOperationsJSON in pkg/controller",
 			Witness:  "backup-server-killed-after-upload-of-failure",
 			Breaks:   []string{"finalizing-without-errors", "failed-operation-means-not-completed", "errors-cover-failed-operations"},
-			Releases: []string{"v1.18"},
+			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.FailureForgottenBeforePatch },
 		},
 		{
@@ -130,7 +134,7 @@ func All() []Rule {
 				"pkg/controller/restore_controller.go",
 			Witness:  "backup-operations-file-lost",
 			Breaks:   []string{"nothing-finalizes-while-operations-run", "finalized-counts-add-up", "operations-stay-known"},
-			Releases: []string{"v1.18"},
+			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.MissingOperationsReadAsNone },
 		},
 		{
@@ -140,7 +144,7 @@ func All() []Rule {
 			Source:    proposed + "; the deferred patch in Reconcile of pkg/controller/backup_finalizer_controller.go",
 			Witness:   "backup-final-upload-fails",
 			Breaks:    []string{"stored-copy-agrees"},
-			Releases:  []string{"v1.18"},
+			Releases:  []string{"v1.14", "v1.18"},
 			field:     func(r *Rules) *bool { return &r.FinalUploadFailureIgnored },
 		},
 		{
@@ -150,7 +154,7 @@ func All() []Rule {
 			Source: proposed + "; Reconcile in pkg/controller/backup_finalizer_controller.go returns the error of downloadToTempFile " +
 				"and leaves the phase",
 			Witness:  "backup-contents-lost",
-			Releases: []string{"v1.18"},
+			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.FinalizerRetriedForEver },
 		},
 		{
@@ -158,7 +162,7 @@ func All() []Rule {
 			Statement: "What is InProgress when the server starts is marked Failed, however often that takes.",
 			Deviation: "A start tries once to mark an object Failed: if the patch does not land, the object stays InProgress until another start.",
 			Source:    proposed + "; markInProgressBackupsFailed and markInProgressRestoresFailed in pkg/cmd/server/server.go",
-			Releases:  []string{"v1.18"},
+			Releases:  []string{"v1.14", "v1.18"},
 			field:     func(r *Rules) *bool { return &r.StartMarksOnce },
 		},
 		{
@@ -168,7 +172,7 @@ func All() []Rule {
 			Source: proposed + "; PatchResourceWithRetriesOnErrors, called in Reconcile of pkg/controller/backup_controller.go and " +
 				"restore_controller.go",
 			Reports:  []string{"velero#3239", "velero#7207"},
-			Releases: []string{"v1.18"},
+			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.RunPatchGivenUp },
 		},
 	}
@@ -184,24 +188,25 @@ func Named(name string) Rule {
 	return Rule{}
 }
 
-// Demanded is the reading that says what users need.
+// Demanded is the reading that says what users need of a release with a queue, as all have from 1.18 on.
 func Demanded() Rules { return Rules{Name: "demanded"} }
+
+// Demanded is the reading that says what users need of the release whose reading r is.
+func (r Rules) Demanded() Rules { return Rules{Name: Demanded().Name, Unqueued: r.Unqueued} }
 
 // ForRelease is the reading that says what a Velero release does. The version is written 1.18.3, v1.18.3 or v1.18; the
 // error for one without a reading names those that have one.
 func ForRelease(version string) (Rules, error) {
-	const release = "1.18"
 	v := strings.TrimPrefix(version, "v")
-	if v != release && !strings.HasPrefix(v, release+".") {
-		return Rules{}, fmt.Errorf("no rules for Velero release %q: use %s.x", version, release)
-	}
-	rules := Rules{Name: "v" + release}
-	for _, rule := range All() {
-		for _, name := range rule.Releases {
-			if name == rules.Name {
-				*rule.field(&rules) = true
+	for _, release := range []Rules{{Name: "v1.14", Unqueued: true}, {Name: "v1.18"}} {
+		if name := strings.TrimPrefix(release.Name, "v"); v == name || strings.HasPrefix(v, name+".") {
+			for _, rule := range All() {
+				if slices.Contains(rule.Releases, release.Name) {
+					release = release.With(rule)
+				}
 			}
+			return release, nil
 		}
 	}
-	return rules, nil
+	return Rules{}, fmt.Errorf("no rules for Velero release %q: use 1.14.x or 1.18.x", version)
 }

@@ -80,9 +80,9 @@ func (r Rules) step(s State, in Input) (next State, effects Effects, ok bool) {
 
 // begin is what the queue and backup controllers, and the restore controller, do before the run.
 func (r Rules) begin(s State, in Input) (State, bool) {
-	runnable := s.Kind == Backup && s.Phase == ReadyToStart && !s.Forgotten || s.Kind == Restore && s.Phase == New
+	runnable := s.Kind == Backup && s.Phase == ReadyToStart && !s.Forgotten || (s.Kind == Restore || r.Unqueued) && s.Phase == New
 	switch {
-	case in == Enqueued && s.Kind == Backup && s.Phase == New:
+	case in == Enqueued && s.Kind == Backup && s.Phase == New && !r.Unqueued:
 		s.Phase = Queued
 	case in == Dequeued && s.Phase == Queued:
 		s.Phase, s.Tracked = ReadyToStart, TrackedReady

@@ -17,8 +17,17 @@ type Header struct {
 	// Build identifies the world's executable.
 	Build string `json:"build,omitempty"`
 	Seed  int64  `json:"seed"`
-	// Scale is trace time per second of the scenario's time: 1 in virtual time.
+	// Scale is 1 in virtual time. A world that runs in real time shortens what the scenario and Velero wait for: by it, what the
+	// specification gives a length, such as a poll.
 	Scale float64 `json:"scale"`
+}
+
+// Scaled is how long d is in the trace; Scale 0, which no writer leaves, is 1.
+func (h Header) Scaled(d time.Duration) Time {
+	if h.Scale == 0 || h.Scale == 1 {
+		return Time(d)
+	}
+	return Time(float64(d) * h.Scale)
 }
 
 // Time is an instant of a trace, counted from its start, written as a Go duration ("4h0m10s").

@@ -42,14 +42,17 @@ func (r *run) accounting(rd reading) []Finding {
 		case o.store == nil:
 			miss("a stored copy (velero-backup.json)", "none")
 		case status(o.store) != api && rd.holds("stored-copy-agrees"):
-			miss("the stored copy agrees with the resource: "+api, status(o.store))
+			miss("stored-copy-agrees: the stored copy agrees with the resource: "+api, status(o.store))
+			if o.leftBehind() && r.refused(o, "velero-backup.json") != "" {
+				found[len(found)-1].Rules = []string{finalUpload}
+			}
 		}
-		if err := r.contentsRefused(o); err != "" && rd.holds("stored-copy-agrees") {
-			miss("the object store has the contents as the finalizer made them", "it refused them: "+err)
-			found[len(found)-1].Rule = "final-upload-failure-ignored"
+		if err := r.refused(o, o.id()+".tar.gz"); err != "" && rd.holds("stored-copy-agrees") {
+			miss("stored-copy-agrees: the object store has the contents as the finalizer made them", "it refused them: "+err)
+			found[len(found)-1].Rules = []string{finalUpload}
 		}
 		if stored, ok := storedCounts(o); ok && rd.holds("operations-stay-known") && stored != countsOf(o.api) {
-			miss("stored item operations that agree with the status: "+counts(countsOf(o.api)), counts(stored))
+			miss("operations-stay-known: stored item operations that agree with the status: "+counts(countsOf(o.api)), counts(stored))
 		}
 		if ops, ok := o.begun(); ok && len(ops) != o.api.Attempted {
 			miss(fmt.Sprintf("%d operations attempted, as Execute started", len(ops)), fmt.Sprint(o.api.Attempted))
@@ -70,12 +73,18 @@ func (r *run) atRest(o *object) (counted, bare phase.View, ok bool) {
 	return counted, bare, err == nil
 }
 
-// contentsRefused is the error of the last time that the contents of a backup were to be put into the object store.
-func (r *run) contentsRefused(o *object) string {
-	name := strings.TrimPrefix(o.name, "backup/")
-	key := "/backups/" + name + "/" + name + ".tar.gz"
-	for _, e := range slices.Backward(r.events) {
-		if e.Store != nil && e.Store.Verb == "put" && strings.HasSuffix(e.Store.Key, key) {
+// finalUpload is the rule by which a release does not care that the object store refuses what the finalizer uploads.
+const finalUpload = "final-upload-failure-ignored"
+
+// leftBehind reports whether the stored copy is what was uploaded when the finalizer began.
+func (o *object) leftBehind() bool {
+	return strings.HasPrefix(o.store.Phase, finalizes) && !o.store.Ended && countsOf(o.store) == countsOf(o.api)
+}
+
+// refused is the error of the last time that a file of a backup was to be put into the object store, if its finalizer did so.
+func (r *run) refused(o *object, file string) string {
+	for i, e := range slices.Backward(r.events) {
+		if o.kind == phase.Backup && o.stores(e, file) && e.Store.Verb == "put" && o.finalizing(i) {
 			return e.Store.Error
 		}
 	}

@@ -21,7 +21,7 @@ func TestAccountingBites(t *testing.T) {
 	both := func(change func(*trace.Rest)) trace.Trace {
 		return rests(func(api, store *trace.Rest) { change(api); change(store) })
 	}
-	stored := "stored item operations that agree with the status: operations: "
+	stored := "operations-stay-known: stored item operations that agree with the status: operations: "
 	for _, j := range []judged{
 		{
 			name:  "no completionTimestamp",
@@ -38,7 +38,7 @@ func TestAccountingBites(t *testing.T) {
 			trace: both(func(r *trace.Rest) { r.Attempted, r.Completed, r.Operations = 0, 0, nil }),
 			found: []brief{
 				{"accounting", "1 operations attempted, as Execute started", "0"},
-				{"accounting", "operation mover-1 of example.io/mover for configmaps/app/settings, which Execute started, is stored", "it is not"},
+				{"accounting", "operations-stay-known: operation mover-1 of example.io/mover for configmaps/app/settings, which Execute started, is stored", "it is not"},
 			},
 		},
 		{
@@ -93,7 +93,7 @@ func TestAccountingBites(t *testing.T) {
 			name:  "the stored copy was left behind",
 			trace: rests(func(_, store *trace.Rest) { store.Phase, store.Ended = "Finalizing", false }),
 			found: []brief{{
-				"accounting", "the stored copy agrees with the resource: phase Completed, 0 errors, 0 warnings, operations: 1 attempted, 1 completed, 0 failed, a completionTimestamp",
+				"accounting", "stored-copy-agrees: the stored copy agrees with the resource: phase Completed, 0 errors, 0 warnings, operations: 1 attempted, 1 completed, 0 failed, a completionTimestamp",
 				"phase Finalizing, 0 errors, 0 warnings, operations: 1 attempted, 1 completed, 0 failed, no completionTimestamp",
 			}},
 		},

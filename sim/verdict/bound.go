@@ -68,6 +68,54 @@ func Bound(s *scenario.Scenario) trace.Time {
 	return trace.Time(total)
 }
 
+// In real time a server takes a while to start, and what it bounds by compiled-in constants takes as long as ever.
+const (
+	realStart = 20 * time.Second
+	realSlack = 90 * time.Second
+)
+
+// RealBound is the same for a scenario that is run in real time, as it is: its durations are shortened already
+// (scenario.Scaled). What a reading gives a call is shortened by the scale, too.
+func RealBound(s *scenario.Scenario, scale float64) trace.Time {
+	total := realSlack
+	add := func(d time.Duration) { total = saturate(total, 1, d) }
+	servers := 1
+	for _, f := range s.Faults {
+		add(f.At.Delay.Duration)
+		if k := f.Do.Kill; k != nil {
+			add(k.RestartAfter.Duration)
+			add(realStart)
+			servers++
+		}
+	}
+	if s.Backup != nil {
+		add(s.Backup.ItemOperationTimeout.Duration)
+	}
+	if s.Restore != nil {
+		add(s.Restore.ItemOperationTimeout.Duration)
+	}
+	for _, p := range s.Plugins {
+		for _, b := range []scenario.Behaviour{p.Execute.Behaviour, p.Progress, p.Cancel} {
+			total = saturate(total, 3*servers*max(1, len(s.Items)), b.Delay.Duration)
+			if b.Hang {
+				add(time.Duration(float64(phase.CallDeadline) * scale))
+			}
+		}
+	}
+	return trace.Time(total)
+}
+
+// deadline of a call, in the reading that has one, in the trace's time.
+func (r *run) deadline() trace.Time { return r.trace.Header.Scaled(phase.CallDeadline) }
+
+// patience is how long after its timeout an operation may not be cancelled: two polls, and on a real machine what that takes.
+func (r *run) patience() time.Duration {
+	if s := r.trace.Header.Scale; s != 0 && s != 1 {
+		return time.Duration(r.trace.Header.Scaled(2*poll)) + 10*time.Second
+	}
+	return 2 * poll
+}
+
 // saturate returns total + n·d, at most the longest duration there is. None of them is negative.
 func saturate(total time.Duration, n int, d time.Duration) time.Duration {
 	if d > 0 && time.Duration(n) > (math.MaxInt64-total)/d {

@@ -73,6 +73,21 @@ func TestConformanceBites(t *testing.T) {
 			},
 		},
 		{
+			name:  "Completed with a failed operation, of whose error no event tells",
+			trace: waiting().progress(mover1, trace.Progress{Completed: true, Error: "boom"}).phases("Finalizing", "Completed").ends(""),
+			found: []brief{
+				{
+					"conformance", "finalizing-without-errors: An object with errors or failed operations is FinalizingPartiallyFailed, not Finalizing.",
+					"WaitingForPluginOperations → Finalizing; by the plugins' replies, 1 operations attempted, 0 completed, 1 failed",
+				},
+				{
+					"conformance", "failed-operation-means-not-completed: An object with a failed operation is not Completed.",
+					"Finalizing → Completed; by the plugins' replies, 1 operations attempted, 0 completed, 1 failed",
+				},
+				{"completeness", "a whole trace", "it is cut off: it has no end"},
+			},
+		},
+		{
 			name:  "the API rests in a phase that nobody wrote",
 			trace: begin().phases("Queued", "ReadyToStart", "InProgress", "Failed").rest(trace.Rest{Copy: "api", Phase: "Completed"}).settles(),
 			found: []brief{{"conformance", "phase Failed at rest, the last one written", "phase Completed"}},

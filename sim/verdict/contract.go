@@ -175,13 +175,13 @@ func (w *watch) reply(i int, c *call) {
 
 // late reports a call that was in flight beyond its deadline.
 func (w *watch) late(event int, c *call) {
-	given := c.at + trace.Time(phase.CallDeadline)
+	given := c.at + w.run.deadline()
 	if !w.deadline || w.at <= given+trace.Time(grain) {
 		return
 	}
 	w.report(c.object, event, fmt.Sprintf("%s is given up by %s", c.describe(), given),
 		fmt.Sprintf("it was called at %s and went on until %s", c.at, w.at))
-	w.found[len(w.found)-1].Rule = phase.PluginCallWithoutDeadline
+	w.found[len(w.found)-1].Rules = []string{phase.PluginCallWithoutDeadline}
 }
 
 // end of the trace.

@@ -105,6 +105,14 @@ func TestDeviations(t *testing.T) {
 			found: []brief{{"expectation", "phase WaitingForPluginOperations", "phase Completed"}, lateFound},
 		}},
 		{judged: judged{
+			name: "the witness of one rule shows another, and ends as it should", expect: scenario.Outcome{Phase: "Completed"},
+			change: func(s *scenario.Scenario) {
+				deviates(errs, scenario.Outcome{Phase: "Completed"})(s)
+				s.Metadata.Name = witnesses[errs]
+			},
+			trace: of(witnesses[errs], late()), result: Fail, found: []brief{lateFound},
+		}},
+		{judged: judged{
 			name: "a call returns long after its deadline, in a run that fails otherwise", expect: scenario.Outcome{Phase: "PartiallyFailed"},
 			trace: late(), result: Fail,
 			found: []brief{{"expectation", "phase PartiallyFailed", "phase Completed"}, lateFound},

@@ -3,12 +3,15 @@
 // Judge reads a scenario and the trace of its run; Verdict.Print tells a person what came of it. Bound is how long a run can
 // take at most. Everything here is a pure function of its arguments.
 //
-// A run is judged twice at most. First as users need it: the outcome that the scenario expects, under phase.Demanded. If
-// that finds something, and the scenario names a deviation that the trace's release has, then as the release does it: the
-// deviation's outcome, under phase.ForRelease. Accepted the second time, it is a known deviation; rejected both times, a
-// failure. So is a witness of a rule (phase.Rule) that no longer shows its deviation, so that the rule gets updated; any other
-// scenario that names the rule then passes. A run in which nothing but a rule that the release does not keep is broken, such as
-// by a plugin call that takes an hour, is a known deviation whatever the scenario names.
+// A run is judged twice at most. First as users need it: the outcome that the scenario expects, under phase.Demanded. Of what
+// that finds, attribution names the rules that explain it: the object's path is predicted with them and not without,
+// the trace fits with them, or it shows what breaks them, such as a call that takes an hour. If rules in which the release deviates
+// explain everything, the run is a known deviation, whatever the scenario names.
+//
+// If the scenario names a deviation that the trace's release has, and that explains what was found or something is left
+// unexplained, the run is judged again as the release does it: the deviation's outcome, under phase.ForRelease. Accepted, it is a
+// known deviation; rejected, a failure. So is a witness of a rule (phase.Rule) that no longer shows its deviation, so that the rule gets
+// updated; any other scenario that names the rule then passes.
 //
 // The oracles, one file each, and what they demand:
 //
@@ -25,7 +28,7 @@
 // run that lacks something is inconclusive, unless it has failed already. One in which a server acts that is dead is
 // inconclusive whatever else it shows: its world is broken.
 //
-// The package imports sim/phase, sim/scenario and sim/trace. Its smallest use:
+// The package imports sim/model, sim/phase, sim/scenario and sim/trace. Its smallest use:
 //
 //	v := verdict.Judge(s, t)
 //	err := v.Print(os.Stdout)

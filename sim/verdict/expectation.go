@@ -7,14 +7,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 )
 
+// inTime is how an expectation of the time begins.
+const inTime = "last phase within "
+
+const neverCreated = "it was never created"
+
 // expectation compares the run with the outcome that the scenario expects under this reading.
-func (r *run) expectation(name string, want scenario.Outcome) []Finding {
+func (r *run) expectation(name string, rd reading) []Finding {
+	want := rd.outcome
 	o := r.find(name)
 	if o == nil {
-		return []Finding{r.atEnd("expectation", name, "phase "+want.Phase, "it was never created")}
+		return []Finding{r.atEnd("expectation", name, "phase "+want.Phase, neverCreated)}
 	}
 	var found []Finding
 	miss := func(event int, expected, seen string) {
@@ -26,6 +33,11 @@ func (r *run) expectation(name string, want scenario.Outcome) []Finding {
 	}
 	if want.Phase != "" && o.phase() != want.Phase {
 		miss(last, "phase "+want.Phase, "phase "+named(o.phase()))
+	}
+	if rd.rules.Unqueued {
+		want.Path = slices.DeleteFunc(slices.Clone(want.Path), func(p string) bool {
+			return p == phase.Queued.String() || p == phase.ReadyToStart.String()
+		})
 	}
 	if path := o.path(); want.Path != nil && !slices.Equal(path, want.Path) {
 		left := last
@@ -55,7 +67,7 @@ func (r *run) expectation(name string, want scenario.Outcome) []Finding {
 	}
 	if want.Within.Duration > 0 && r.trace.Header.Scale == 1 && len(o.changes) > 0 {
 		if took := time.Duration(o.changes[len(o.changes)-1].at - o.createdAt); took > want.Within.Duration {
-			miss(last, fmt.Sprintf("last phase within %s of its creation", want.Within), took.String())
+			miss(last, inTime+want.Within.String()+" of its creation", took.String())
 		}
 	}
 	return found

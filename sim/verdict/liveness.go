@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/trace"
 )
+
+// anEnd is what liveness expects.
+const anEnd = "a final phase"
 
 // liveness demands that every object has reached a final phase, within the run's bound. A reading may accept one phase
 // that is not final for the object that the expectations speak of: a deviation that never ends.
@@ -21,15 +23,15 @@ func (r *run) liveness(bound trace.Time, subject, accepted string) []Finding {
 		switch p := o.phase(); {
 		case !final(p) && o.name == subject && accepted != "" && p == accepted:
 		case !final(p):
-			found = append(found, r.atEnd("liveness", o.name, "a final phase",
+			found = append(found, r.atEnd("liveness", o.name, anEnd,
 				fmt.Sprintf("phase %s, waiting for %s", named(p), r.awaited(o))))
 			if r.hangs(o) {
-				found[len(found)-1].Rule = phase.PluginCallWithoutDeadline
+				found[len(found)-1].Rules = []string{phase.PluginCallWithoutDeadline}
 			}
 		case r.trace.Header.Scale == 1 && o.changes[len(o.changes)-1].at > bound:
 			last := o.changes[len(o.changes)-1]
 			found = append(found, r.finding("liveness", o.name, last.event,
-				"a final phase by "+bound.String(), fmt.Sprintf("phase %s at %s", p, last.at)))
+				anEnd+" by "+bound.String(), fmt.Sprintf("phase %s at %s", p, last.at)))
 		}
 	}
 	return found
@@ -37,7 +39,7 @@ func (r *run) liveness(bound trace.Time, subject, accepted string) []Finding {
 
 // hangs reports whether a call for the object goes on, and should have been given up.
 func (r *run) hangs(o *object) bool {
-	return slices.ContainsFunc(o.calls, func(c *call) bool { return c.inFlight() && time.Duration(r.at-c.at) > phase.CallDeadline })
+	return slices.ContainsFunc(o.calls, func(c *call) bool { return c.inFlight() && r.at-c.at > r.deadline() })
 }
 
 // awaited names what an object waits for when the run has ended. Of a call it says for which item, too.

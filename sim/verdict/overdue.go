@@ -38,7 +38,7 @@ func (w *watch) pass(p *polled, op *watched, event int, method string) {
 		p.none = false
 		p.pass++
 	case method == progress && op.asked == p.pass:
-		w.elapse(p, event, poll)
+		w.elapse(p, event, time.Duration(w.run.trace.Header.Scaled(poll)))
 		p.pass++
 	}
 	if method == progress {
@@ -64,7 +64,7 @@ func (w *watch) elapse(p *polled, event int, least time.Duration) {
 	}
 	for len(p.overdue) > 0 {
 		op := p.overdue[0]
-		if op.running() && p.clock-op.base <= 2*poll {
+		if op.running() && p.clock-op.base <= w.run.patience() {
 			break
 		}
 		if op.running() {
@@ -85,7 +85,7 @@ func (w *watch) alone(p *polled) (trace.Time, bool) {
 		if !w.deadline {
 			return 0, false
 		}
-		since = max(since, c.at+trace.Time(phase.CallDeadline))
+		since = max(since, c.at+w.run.deadline())
 	}
 	return since, w.at >= since
 }
@@ -129,11 +129,11 @@ func (w *watch) missing(op *watched, event int) {
 	due, _ := op.timesOut() // it is overdue, so that there is one
 	w.report(op.object, event, fmt.Sprintf("Cancel of %s, which timed out at %s", op, due), fmt.Sprintf("no Cancel by %s", w.at))
 	if w.held(op.object) {
-		w.found[len(w.found)-1].Rule = phase.PluginCallWithoutDeadline
+		w.found[len(w.found)-1].Rules = []string{phase.PluginCallWithoutDeadline}
 	}
 }
 
 // held reports whether a call that should have been given up keeps the server from asking after the object's operations.
 func (w *watch) held(o *object) bool {
-	return slices.ContainsFunc(w.of(o).open, func(c *call) bool { return w.deadline && c.at+trace.Time(phase.CallDeadline) <= w.at })
+	return slices.ContainsFunc(w.of(o).open, func(c *call) bool { return w.deadline && c.at+w.run.deadline() <= w.at })
 }

@@ -9,12 +9,28 @@ import (
 	"github.com/velosim/velosim/sim/scenario"
 )
 
+// predicted is what the model predicts for the objects of a scenario, and why it does not for all.
+type predicted struct {
+	of  []model.Prediction
+	err error
+}
+
+// predictions asks the model once for each set of rules: it explores.
+func (r *run) predictions(rules phase.Rules, s *scenario.Scenario) predicted {
+	rules.Name = ""
+	p, ok := r.predicted[rules]
+	if !ok {
+		p.of, p.err = r.predict(rules, s)
+		r.predicted[rules] = p
+	}
+	return p
+}
+
 // prediction compares the path of each object with those that the model predicts for the scenario. What the model cannot predict
 // is not judged here.
 func (r *run) prediction(s *scenario.Scenario, rd reading) []Finding {
 	var found []Finding
-	predictions, _ := r.predict(rd.rules, s) //nolint:errcheck // those that there are
-	for _, p := range predictions {
+	for _, p := range r.predictions(rd.rules, s).of { // those that there are
 		o := r.find(p.Object)
 		if o == nil || len(p.Paths) == 0 || p.Allows(o.taken()) {
 			continue
@@ -54,47 +70,16 @@ func (o *object) left(p model.Prediction) int {
 	return 0
 }
 
-// attribute names the rules by which the release goes another way than is demanded, in the findings that follow from it: of the
-// expectation, of liveness and of the prediction, and those of invariants that the rules break.
-func (r *run) attribute(found []Finding, s *scenario.Scenario, release phase.Rules) {
-	rules := map[string]phase.Rule{} // by object
-	for i, f := range found {
-		if f.Rule != "" || f.Object == "" {
-			continue
-		}
-		if _, ok := rules[f.Object]; !ok {
-			rules[f.Object] = r.departure(f.Object, s, release)
-		}
-		rule := rules[f.Object]
-		invariant, _, _ := strings.Cut(f.Expected, ":")
-		switch f.Oracle {
-		case "expectation", "liveness", "prediction":
-			found[i].Rule = rule.Name
-		default:
-			if slices.Contains(rule.Breaks, invariant) {
-				found[i].Rule = rule.Name
-			}
+// predictionOf is the prediction for one object: without a path if it takes none. Nil: it cannot be predicted.
+func (r *run) predictionOf(name string, rules phase.Rules, s *scenario.Scenario) *model.Prediction {
+	all := r.predictions(rules, s)
+	for _, p := range all.of {
+		if p.Object == name && (len(p.Paths) > 0 || all.err == nil) {
+			return &p
 		}
 	}
-}
-
-// departure is the one rule with which alone, of those in which the release deviates, the object's path is predicted, if it is not
-// as is demanded. The zero Rule: there is none.
-func (r *run) departure(name string, s *scenario.Scenario, release phase.Rules) phase.Rule {
-	allowed := func(rules phase.Rules) bool {
-		predictions, err := r.predict(rules, s)
-		return err != nil || slices.ContainsFunc(predictions, func(p model.Prediction) bool {
-			o := r.find(name)
-			return p.Object == name && o != nil && p.Allows(o.taken())
-		})
+	if all.err == nil {
+		return &model.Prediction{Object: name}
 	}
-	if allowed(phase.Demanded()) {
-		return phase.Rule{}
-	}
-	for _, rule := range phase.All() {
-		if rule.Deviates(release) && allowed(phase.Demanded().With(rule)) {
-			return rule
-		}
-	}
-	return phase.Rule{}
+	return nil
 }

@@ -35,9 +35,6 @@ func erred() *script {
 }
 
 func TestPrediction(t *testing.T) {
-	errsOnce := func(s *scenario.Scenario) {
-		s.Plugins[0].Progress = scenario.Behaviour{Error: "mover is away", Nth: 2, Times: 1}
-	}
 	for _, test := range []struct {
 		name       string
 		change     func(*scenario.Scenario)
@@ -94,26 +91,5 @@ func TestPrediction(t *testing.T) {
 				t.Log(text.String())
 			}
 		})
-	}
-}
-
-// TestRefusedContents: a backup whose finalizer could not upload the contents is not as it was made.
-func TestRefusedContents(t *testing.T) {
-	put := func(err string) trace.Body {
-		return trace.Body{Store: &trace.Store{Verb: "put", Key: "velosim/backups/backup-1/backup-1.tar.gz", Error: err}}
-	}
-	trace := func(bodies ...trace.Body) trace.Trace {
-		s := healthy()
-		for _, b := range bodies {
-			s.add("", b)
-		}
-		return s.rests(1, 0).settles()
-	}
-	if v := Judge(moving(nil), trace(put("full"), put(""))); v.Result != Pass {
-		t.Errorf("uploaded in the end: %s %v", v.Result, v.Findings)
-	}
-	v := Judge(moving(nil), trace(put(""), put("full")))
-	if len(v.Deviations) != 1 || v.Deviations[0] != "final-upload-failure-ignored" {
-		t.Errorf("refused: %s %v %v", v.Result, v.Deviations, v.Findings)
 	}
 }

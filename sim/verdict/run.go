@@ -18,6 +18,8 @@ type run struct {
 	faults  map[string]bool   // that struck
 	missed  map[string]string // faults that did not, and why
 	predict predict
+	// predicted is what predict has said, by the rules without their name.
+	predicted map[phase.Rules]predicted
 }
 
 // object is a backup or a restore.
@@ -156,6 +158,18 @@ func kindOf(name string) (phase.Kind, bool) {
 		return phase.Restore, true
 	}
 	return 0, false
+}
+
+// id is the object's name without its kind.
+func (o *object) id() string {
+	_, id, _ := strings.Cut(o.name, "/")
+	return id
+}
+
+// stores reports whether the event is an access to that file of the object, in the object store.
+func (o *object) stores(e trace.Event, file string) bool {
+	kind, id, _ := strings.Cut(o.name, "/")
+	return e.Store != nil && strings.HasSuffix(e.Store.Key, "/"+kind+"s/"+id+"/"+file)
 }
 
 // phase is the object's last phase.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/trace"
@@ -79,10 +78,35 @@ func (r *run) storedOperations(o *object, rd reading) []Finding {
 	ops, _ := o.begun()
 	for _, s := range ops {
 		if stored[s]--; stored[s] < 0 {
-			miss(s.String()+", which Execute started, is stored", "it is not")
+			miss("operations-stay-known: "+s.String()+", which Execute started, is stored", "it is not")
+			found[len(found)-1].Rules = r.forgotten(o)
 		}
 	}
 	return found
+}
+
+// missingOperations is the rule by which to a release an operations file that is missing is one without operations.
+const missingOperations = "missing-operations-read-as-none"
+
+// forgotten is that rule, if no operation of the object is stored, and Velero saw so when it last looked for the file: it then did
+// not get it (tryGet, pkg/persistence/object_store.go).
+func (r *run) forgotten(o *object) []string {
+	file := o.id() + "-itemoperations.json.gz"
+	if o.kind == phase.Restore {
+		file = "restore-" + file
+	}
+	if o.store != nil && len(o.store.Operations) > 0 {
+		return nil
+	}
+	for _, e := range slices.Backward(r.events) {
+		if o.stores(e, file) {
+			if e.Store.Verb == "exists" && e.Store.Error == "" {
+				return []string{missingOperations}
+			}
+			return nil
+		}
+	}
+	return nil
 }
 
 // agrees reports whether the phase in which an operation is stored is what the plugin has said last: an end that was reported
@@ -111,5 +135,5 @@ func (r *run) endedBadly(op *operation) bool {
 		return false
 	}
 	c := op.calls[len(op.calls)-1]
-	return c.reply == nil || time.Duration(r.events[c.replied].At-c.at) > phase.CallDeadline
+	return c.reply == nil || r.events[c.replied].At-c.at > r.deadline()
 }

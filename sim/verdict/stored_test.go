@@ -31,7 +31,7 @@ func storedAs(phase string) trace.Operation {
 
 const (
 	ofMover = "operation mover-1 of example.io/mover for configmaps/app/settings"
-	lost    = ofMover + ", which Execute started, is stored"
+	lost    = "operations-stay-known: " + ofMover + ", which Execute started, is stored"
 	strange = "stored operations that Execute started"
 )
 
@@ -75,7 +75,7 @@ func TestStoredOperations(t *testing.T) {
 			trace: rested(sameID().progress(mover1, done).of(mover).progress(mover1, done).phases("Finalizing", "Completed"), storedAs("Completed"), storedAs("Completed")),
 			found: []brief{
 				{"accounting", strange, ofMover},
-				{"accounting", "operation mover-1 of example.io/other for configmaps/app/settings, which Execute started, is stored", "it is not"},
+				{"accounting", "operations-stay-known: operation mover-1 of example.io/other for configmaps/app/settings, which Execute started, is stored", "it is not"},
 			},
 		},
 		{

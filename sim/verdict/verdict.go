@@ -46,8 +46,8 @@ type Finding struct {
 	Oracle string `json:"oracle"`
 	// Reading under which it was found: "demanded", or the release's.
 	Reading string `json:"reading,omitempty"`
-	// Rule of sim/phase that the run has broken, by its name, where the oracle can tell; empty: it cannot.
-	Rule string `json:"rule,omitempty"`
+	// Rules of sim/phase by which the release deviates, by name, that together explain what was found; empty: none do.
+	Rules []string `json:"rules,omitempty"`
 	// Object is kind/name; empty: the finding is about none.
 	Object   string     `json:"object,omitempty"`
 	Expected string     `json:"expected"`
@@ -71,11 +71,12 @@ func (rd reading) holds(invariant string) bool { return !slices.Contains(rd.brok
 
 // Judge judges a run of the scenario: as users need it (phase.Demanded), and, where the scenario names a deviation that
 // the trace's release has, as that release does (phase.ForRelease). A deviation that is named need not show, other than in the
-// rule's witness: users name one that shows in some interleavings only, too. It is pure, and takes any trace; the time that
-// it takes grows with the number of events.
+// rule's witness: users name one that shows in some interleavings only, too. If it shows, the run is as the deviation says. If
+// other rules explain all that was found, the run is a known deviation by those, other than in the rule's witness. It is pure, and
+// takes any trace; the time that it takes grows with the number of events.
 //
-// A trace in which a dead server acts shows nothing. Else a failure shown wins over a lack of evidence. Expectations are judged on a complete run only, liveness on one that has
-// not been cut off.
+// A trace in which a dead server acts shows nothing. Else a failure shown wins over a lack of evidence. Expectations are judged
+// on a complete run only, liveness on one that has not been cut off.
 func Judge(s *scenario.Scenario, t trace.Trace) Verdict { return judge(s, t, model.Predict) }
 
 // predict is model.Predict, or nothing in tests of the other oracles.
@@ -84,6 +85,7 @@ type predict func(phase.Rules, *scenario.Scenario) ([]model.Prediction, error)
 func judge(s *scenario.Scenario, t trace.Trace, predict predict) Verdict {
 	r := fold(t)
 	r.predict = predict
+	r.predicted = map[phase.Rules]predicted{}
 	subject := s.Object()
 	v := Verdict{Phase: r.find(subject).phase(), Simulated: r.at}
 	seen := r.evidence(s)
@@ -92,20 +94,21 @@ func judge(s *scenario.Scenario, t trace.Trace, predict predict) Verdict {
 		return v
 	}
 	d, release, excuses := r.deviation(s, &seen)
-	v.Findings = r.judge(s, reading{rules: phase.Demanded(), outcome: s.Expect.Outcome}, seen)
+	v.Findings = r.judge(s, reading{rules: release.Demanded(), outcome: s.Expect.Outcome}, seen)
 	r.attribute(v.Findings, s, release)
 	v.Result = Pass
 	witness := excuses && s.Metadata.Name == phase.Named(d.Rule).Witness
 	switch broken := broken(v.Findings, release); {
-	case len(broken) > 0 && (!witness || slices.Equal(broken, []string{d.Rule})):
-		v.Result, v.Deviations, v.Findings = KnownDeviation, broken, nil
-	case len(v.Findings) > 0 && excuses:
-		second := r.judge(s, released(release, d), seen)
-		if len(second) == 0 {
+	case len(v.Findings) > 0 && excuses && (len(broken) == 0 || witness || slices.Equal(broken, []string{d.Rule})):
+		second := r.judge(s, r.released(subject, release, d), seen)
+		shows := len(broken) == 0 || slices.Contains(broken, d.Rule) // or the witness of the rule shows another one
+		if len(second) == 0 && shows {
 			v.Result, v.Deviations, v.Findings = KnownDeviation, []string{d.Rule}, nil
 			break
 		}
 		v.Result, v.Findings = Fail, merge(second, v.Findings)
+	case len(broken) > 0:
+		v.Result, v.Deviations, v.Findings = KnownDeviation, broken, nil
 	case len(v.Findings) > 0:
 		v.Result = Fail
 	case witness && seen.complete():
@@ -148,23 +151,27 @@ func (r *run) deviation(s *scenario.Scenario, seen *evidence) (d *scenario.Devia
 	return d, release, true // so that what this release does anyway is not taken for a failure
 }
 
-// broken are the rules that the findings say are broken, each once, if there is one for every finding and the release deviates in
-// all of them; else none.
+// broken are the rules that explain the findings, each once, if there is one for every finding and the release deviates in all of
+// them; else none.
 func broken(found []Finding, release phase.Rules) []string {
 	var rules []string
 	for _, f := range found {
-		if !phase.Named(f.Rule).Deviates(release) {
+		if len(f.Rules) == 0 {
 			return nil
 		}
-		rules = append(rules, f.Rule)
+		rules = append(rules, f.Rules...)
+	}
+	if slices.ContainsFunc(rules, func(name string) bool { return !phase.Named(name).Deviates(release) }) {
+		return nil
 	}
 	slices.Sort(rules)
 	return slices.Compact(rules)
 }
 
-func released(release phase.Rules, d *scenario.Deviation) reading {
+// released is the release's reading, with the deviation's outcome. It accepts that a call holds the object only if one does.
+func (r *run) released(subject string, release phase.Rules, d *scenario.Deviation) reading {
 	rd := reading{rules: release, outcome: d.Outcome}
-	if !final(d.Phase) {
+	if o := r.find(subject); !final(d.Phase) && (d.Rule != phase.PluginCallWithoutDeadline || o != nil && r.hangs(o)) {
 		rd.accepted = d.Phase
 	}
 	rd.broken = phase.Named(d.Rule).Breaks
@@ -175,7 +182,7 @@ func released(release phase.Rules, d *scenario.Deviation) reading {
 func (r *run) judge(s *scenario.Scenario, rd reading, seen evidence) []Finding {
 	found := r.panics()
 	if seen.complete() {
-		found = append(found, r.expectation(s.Object(), rd.outcome)...)
+		found = append(found, r.expectation(s.Object(), rd)...)
 		found = append(found, r.prediction(s, rd)...)
 	}
 	contract := r.contract(rd.rules)

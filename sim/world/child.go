@@ -43,7 +43,7 @@ type child struct {
 }
 
 // startChild starts the executable at path and waits, for hello, until it speaks the protocol.
-func startChild(ctx context.Context, path string, patience time.Duration) (*child, error) {
+func startChild(ctx context.Context, path string, args []string, patience time.Duration) (*child, error) {
 	path, err := filepath.Abs(path) // it starts in a folder of its own
 	if err != nil {
 		return nil, fmt.Errorf("failed to start the world: %w", err)
@@ -53,7 +53,7 @@ func startChild(ctx context.Context, path string, patience time.Duration) (*chil
 		return nil, err
 	}
 	c := &child{dir: dir, stderr: &stderrTail{}, drained: make(chan struct{}), ended: make(chan struct{})}
-	stdout, err := c.start(path)
+	stdout, err := c.start(path, args)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("failed to start the world %s: %w", path, err), dir.remove())
 	}
@@ -68,8 +68,8 @@ func startChild(ctx context.Context, path string, patience time.Duration) (*chil
 }
 
 // start starts the process, and what reads its stderr and reaps it.
-func (c *child) start(path string) (stdout io.ReadCloser, err error) {
-	cmd := exec.Command(path)
+func (c *child) start(path string, args []string) (stdout io.ReadCloser, err error) {
+	cmd := exec.Command(path, args...)
 	cmd.Dir = c.dir.path
 	// A world gets nothing of the user's environment that could change a run: no KUBECONFIG, no cloud credentials.
 	cmd.Env = []string{

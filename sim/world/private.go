@@ -38,6 +38,16 @@ func (d privateDir) remove() error {
 	return errors.Join(os.RemoveAll(d.path), d.lock.Close())
 }
 
+// PrivateFolder is the folder of this process, if it is a world that the CLI has started: it may remove it at its end, whatever that
+// is. Empty: it is none.
+func PrivateFolder() string {
+	dir := os.TempDir()
+	if private, _ := filepath.Match(privateDirs, filepath.Base(dir)); !private || dir != os.Getenv("HOME") {
+		return ""
+	}
+	return dir
+}
+
 func lockOf(path string) *flock.Flock { return flock.New(filepath.Join(path, "lock")) }
 
 // sweep removes the folders that nobody holds. A young one may be about to be locked.

@@ -13,6 +13,8 @@ import (
 
 // Options of Open. The zero value has every default.
 type Options struct {
+	// Args of the executable. Default: none.
+	Args []string
 	// Stall is how long a job may send no event, and its position stand still, before the world is killed, and the job ends
 	// as stalled. In wall time, without that during which velosim itself is stopped. Default: 60 s.
 	Stall time.Duration
@@ -22,6 +24,7 @@ type Options struct {
 // concurrent use; what is more than the world runs at a time waits.
 type Process struct {
 	path      string
+	args      []string
 	stall     time.Duration
 	info      Info
 	positions sync.Map    // *Position, by job
@@ -55,7 +58,7 @@ func newProcess(ctx context.Context, path string, o Options) *Process {
 	if o.Stall == 0 {
 		o.Stall = time.Minute
 	}
-	p := &Process{path: path, stall: o.Stall}
+	p := &Process{path: path, args: o.Args, stall: o.Stall}
 	p.release = context.AfterFunc(ctx, p.end)
 	return p
 }
@@ -107,7 +110,7 @@ func (p *Process) start(ctx context.Context) (*child, error) {
 		p.child = nil
 	}
 	if p.child == nil {
-		c, err := startChild(ctx, p.path, helloWithin)
+		c, err := startChild(ctx, p.path, p.args, helloWithin)
 		if err != nil {
 			return nil, err
 		}

@@ -93,7 +93,7 @@ func TestOpenRefuses(t *testing.T) {
 		})
 	}
 	t.Run("silent", func(t *testing.T) {
-		_, err := startChild(t.Context(), executable(t, "silent"), 50*time.Millisecond)
+		_, err := startChild(t.Context(), executable(t, "silent"), nil, 50*time.Millisecond)
 		if err == nil || !strings.Contains(err.Error(), "no hello within 50ms") {
 			t.Errorf("error = %v", err)
 		}

@@ -18,6 +18,9 @@ type Info struct {
 	Velero string `json:"velero"`
 	// Build identifies the executable. Serve puts the sources before it that the executable was built from, if it knows them.
 	Build string `json:"build"`
+	// Scale is that of its traces (trace.Header); 0: 1, virtual time. A world with another runs scenarios whose durations are
+	// shortened.
+	Scale float64 `json:"scale,omitempty"`
 	// Parallel is how many jobs one process runs at a time. Default, 0: one.
 	Parallel int `json:"parallel,omitempty"`
 	// Capabilities are what a scenario may need: CanBackup, CanRestore, CanKill.

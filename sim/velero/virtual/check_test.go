@@ -33,10 +33,10 @@ func TestTracesFitTheModel(t *testing.T) {
 					objects = append(objects, "restore/"+s.Restore.Name)
 				}
 				for _, o := range objects {
-					if m, err := model.Check(release, o, tr.Events); m != nil || err != nil {
+					if m, err := model.Check(release, o, tr); m != nil || err != nil {
 						t.Errorf("seed %d: v1.18: %+v, %v", seed, m, err)
 					}
-					m, err := model.Check(phase.Demanded(), o, tr.Events)
+					m, err := model.Check(phase.Demanded(), o, tr)
 					if err != nil || (m != nil) != rejected[name] {
 						t.Errorf("seed %d: demanded: %+v, %v", seed, m, err)
 					}

@@ -16,7 +16,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,16 +23,13 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/velero/apiserver"
 )
 
 const (
 	veleroNamespace     = "velero"
-	location            = "default"
-	locationObject      = "backupstoragelocation/" + location
-	bucket              = "velosim"
 	objectStoreProvider = "velosim.io/memory"
 )
 
@@ -63,34 +59,9 @@ func (r *run) newCluster() (err error) {
 	if r.mapper, err = r.newMapper(); err != nil {
 		return err
 	}
-	objects := []client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: veleroNamespace}},
-		// An internal restore plugin reads it.
-		&appsv1.Deployment{
-			ObjectMeta: metav1.ObjectMeta{Namespace: veleroNamespace, Name: "velero"},
-			Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				Containers: []corev1.Container{{Name: "velero", Image: "velero/velero:v" + Velero}},
-			}}},
-		},
-		&velerov1.BackupStorageLocation{
-			ObjectMeta: metav1.ObjectMeta{Namespace: veleroNamespace, Name: location},
-			Spec: velerov1.BackupStorageLocationSpec{
-				Provider: objectStoreProvider, Default: true,
-				StorageType: velerov1.StorageType{ObjectStorage: &velerov1.ObjectStorageLocation{Bucket: bucket}},
-			},
-		},
-	}
-	for _, namespace := range r.namespaces() {
-		if namespace != veleroNamespace {
-			objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
-		}
-	}
-	for _, item := range r.job.Scenario.Items {
-		o, err := object(item)
-		if err != nil {
-			return err
-		}
-		objects = append(objects, o)
+	objects, err := r.cluster.Objects(cluster.Location{Provider: objectStoreProvider, Image: "velero/velero:v" + Velero})
+	if err != nil {
+		return err
 	}
 	c := r.user()
 	for _, o := range objects {
@@ -163,68 +134,25 @@ func (r *run) user() client.Client {
 	return c
 }
 
-// namespaces of the scenario's items, without doubles.
-func (r *run) namespaces() []string {
-	seen := map[string]bool{}
-	for _, item := range r.job.Scenario.Items {
-		_, namespace, _ := split(item)
-		seen[namespace] = true
-	}
-	return sortedKeys(seen)
-}
-
-// split takes resource/namespace/name apart.
-func split(item scenario.Item) (resource, namespace, name string) {
-	resource, rest, _ := strings.Cut(string(item), "/")
-	namespace, name, _ = strings.Cut(rest, "/")
-	return resource, namespace, name
-}
-
-// object is the item as a manifest.
-func object(item scenario.Item) (client.Object, error) {
-	resource, namespace, name := split(item)
-	m := metav1.ObjectMeta{Namespace: namespace, Name: name}
-	switch resource {
-	case "configmaps":
-		return &corev1.ConfigMap{ObjectMeta: m, Data: map[string]string{"key": "value"}}, nil
-	case "secrets":
-		return &corev1.Secret{ObjectMeta: m, Data: map[string][]byte{"key": []byte("value")}}, nil
-	}
-	return nil, fmt.Errorf("this world cannot create %s: it knows configmaps and secrets", item)
-}
-
 func (r *run) createBackup() error {
-	b := r.job.Scenario.Backup
-	return r.create("backup/"+b.Name, trace.Created{ItemOperationTimeout: trace.Time(b.ItemOperationTimeout.Duration)}, &velerov1.Backup{
-		ObjectMeta: metav1.ObjectMeta{Namespace: veleroNamespace, Name: b.Name},
-		Spec: velerov1.BackupSpec{
-			IncludedNamespaces: r.namespaces(), StorageLocation: location, SnapshotVolumes: new(false),
-			ItemOperationTimeout: metav1.Duration{Duration: b.ItemOperationTimeout.Duration},
-		},
-	})
+	b, created := r.cluster.NewBackup()
+	return r.create("backup/"+b.Name, created, b)
 }
 
 // createRestore deletes what was backed up, and then creates the restore.
 func (r *run) createRestore() error {
+	items, err := r.cluster.ItemObjects()
+	if err != nil {
+		return err
+	}
 	c := r.user()
-	for _, item := range r.job.Scenario.Items {
-		o, err := object(item)
-		if err != nil {
-			return err
-		}
+	for i, o := range items {
 		if err := c.Delete(context.Background(), o); err != nil {
-			return fmt.Errorf("failed to delete %s before the restore: %w", item, err)
+			return fmt.Errorf("failed to delete %s before the restore: %w", r.job.Scenario.Items[i], err)
 		}
 	}
-	x := r.job.Scenario.Restore
-	created := trace.Created{ItemOperationTimeout: trace.Time(x.ItemOperationTimeout.Duration), Backup: r.job.Scenario.Backup.Name}
-	return r.create("restore/"+x.Name, created, &velerov1.Restore{
-		ObjectMeta: metav1.ObjectMeta{Namespace: veleroNamespace, Name: x.Name},
-		Spec: velerov1.RestoreSpec{
-			BackupName: r.job.Scenario.Backup.Name, RestorePVs: new(false),
-			ItemOperationTimeout: metav1.Duration{Duration: x.ItemOperationTimeout.Duration},
-		},
-	})
+	x, created := r.cluster.NewRestore()
+	return r.create("restore/"+x.Name, created, x)
 }
 
 func (r *run) create(name string, created trace.Created, o client.Object) error {

@@ -296,7 +296,7 @@ func TestDoctoredTracesAreRejected(t *testing.T) {
 				d.events[i].Seq = i + 1
 			}
 			for _, rules := range []phase.Rules{phase.Demanded(), release} {
-				m, err := model.Check(rules, d.object, d.events)
+				m, err := model.Check(rules, d.object, trace.Trace{Events: d.events})
 				switch {
 				case err != nil:
 					t.Errorf("%s: %v", rules.Name, err)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/velosim/velosim/fakeplugins"
+	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
@@ -44,6 +45,7 @@ type run struct {
 	log   *logrus.Logger
 
 	// What outlives the server.
+	cluster    cluster.Cluster
 	api        *apiserver.Server
 	scheme     *runtime.Scheme
 	mapper     meta.RESTMapper
@@ -73,7 +75,7 @@ type timer struct {
 func newRun(w *World, job world.Job, sink func(trace.Event) error) (*run, error) {
 	r := &run{
 		world: w, job: job, sched: sched.New(job.Seed, &w.steps), log: logrus.New(), objects: objects{}, phases: map[string]string{},
-		rec: &recorder{start: time.Now(), sink: sink},
+		rec: &recorder{start: time.Now(), sink: sink}, cluster: cluster.Cluster{Scenario: job.Scenario, Velero: veleroNamespace},
 	}
 	r.log.Out, r.log.Level = io.Discard, logrus.PanicLevel
 	r.operations = fakeplugins.NewOperations(r.rec.start)
@@ -104,7 +106,7 @@ func (r *run) run(ctx context.Context) (trace.End, error) {
 // play does what the user does, one thing after another.
 func (r *run) play(ctx context.Context) (trace.End, error) {
 	s := r.job.Scenario
-	if end, ok := r.advance(ctx, r.has(locationObject, "Available"), r.bound()); !ok {
+	if end, ok := r.advance(ctx, r.has(cluster.LocationObject, "Available"), r.bound()); !ok {
 		return end, nil
 	}
 	if end, ok := r.wait(ctx, pause); !ok {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,16 +82,16 @@ func (f Finder) lock(ctx context.Context, t target) (unlock func(), err error) {
 
 // build builds the executable from the sources of the key, and puts it into the cache once it is complete.
 func (f Finder) build(ctx context.Context, t target, g toolchain, root, key string) error {
-	path, dir, pkg := f.entry(t, key), filepath.Join(root, t.module), "./"+t.dir
+	path, dir := f.entry(t, key), filepath.Join(root, t.module)
 	fmt.Fprintf(f.Log, "Building %s, once for these sources. Looking for what is to be downloaded and compiled.\n", t.name)
 	told := f.remind("still looking")
-	total, err := f.stale(ctx, g, dir, pkg)
+	total, err := f.stale(ctx, g, t, dir)
 	told()
 	if err != nil {
 		return fmt.Errorf("failed to list the packages of %s: %w", t.name, err)
 	}
-	if total >= cold {
-		fmt.Fprintf(f.Log, "%d packages: this takes 4 to 10 minutes. It may be interrupted; it then goes on where it stopped.\n", total)
+	if total >= cold && t.takes != "" {
+		fmt.Fprintf(f.Log, "%d packages: this takes %s. It may be interrupted; it then goes on where it stopped.\n", total, t.takes)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("failed to make an entry of the cache: %w", err)
@@ -98,13 +99,13 @@ func (f Finder) build(ctx context.Context, t target, g toolchain, root, key stri
 	partial := path + ".partial"
 	defer os.Remove(partial)
 	shown := newProgress(f, total)
-	err = f.Run(ctx, dir, io.Discard, shown, "go", "build", "-v", "-buildvcs=false", "-overlay="+g.overlay, linked(key), "-o", partial, pkg)
+	err = f.Run(ctx, dir, io.Discard, shown, "go", slices.Concat([]string{"build", "-v"}, g.flags(t), []string{linked(t, key), "-o", partial, t.pkg})...)
 	shown.stop()
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("the build of %s was interrupted; the next one goes on where it stopped: %w", t.name, ctx.Err())
 	case err != nil:
-		return fmt.Errorf("failed to build %s (in %s, go build %s): %w\n%s", t.name, dir, pkg, err, shown.rest())
+		return fmt.Errorf("failed to build %s (in %s, go build %s): %w\n%s", t.name, dir, t.pkg, err, shown.rest())
 	}
 	if err := os.Rename(partial, path); err != nil {
 		return fmt.Errorf("failed to put %s into the cache: %w", t.name, err)
@@ -113,13 +114,27 @@ func (f Finder) build(ctx context.Context, t target, g toolchain, root, key stri
 	return nil
 }
 
-// linked is the flag that makes a world tell, as its build, the key of its sources.
-func linked(key string) string { return "-ldflags=-X " + repository + "/sim/world.sources=" + key }
+// linked is the linker's flags: a world tells, as its build, the key of its sources; others' executables go without symbols.
+func linked(t target, key string) string {
+	if strings.HasPrefix(t.pkg, "./") {
+		return "-ldflags=-X " + repository + "/sim/world.sources=" + key
+	}
+	return strings.TrimSpace("-ldflags=-s -w " + t.link)
+}
+
+// flags of the go command for a build.
+func (g toolchain) flags(t target) []string {
+	flags := []string{"-buildvcs=false"}
+	if t.seeded {
+		flags = append(flags, "-overlay="+g.overlay)
+	}
+	return flags
+}
 
 // stale counts the packages that go build will compile, or link.
-func (f Finder) stale(ctx context.Context, g toolchain, dir, pkg string) (int, error) {
+func (f Finder) stale(ctx context.Context, g toolchain, t target, dir string) (int, error) {
 	var out, stderr bytes.Buffer
-	err := f.Run(ctx, dir, &out, &stderr, "go", "list", "-buildvcs=false", "-overlay="+g.overlay, "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", pkg)
+	err := f.Run(ctx, dir, &out, &stderr, "go", slices.Concat([]string{"list"}, g.flags(t), []string{"-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", t.pkg})...)
 	if err != nil {
 		return 0, errors.Join(err, errors.New(strings.TrimSpace(stderr.String())))
 	}

@@ -13,7 +13,7 @@ import (
 func TestAWorldTellsItsSources(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "world")
 	var out strings.Builder
-	if err := run(t.Context(), ".", &out, &out, "go", "build", "-buildvcs=false", linked("0123abcd"), "-o", path, "./testdata/world"); err != nil {
+	if err := run(t.Context(), ".", &out, &out, "go", "build", "-buildvcs=false", linked(target{pkg: "./cmd/world"}, "0123abcd"), "-o", path, "./testdata/world"); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	if err := run(t.Context(), ".", &out, io.Discard, path); err != nil {
@@ -37,7 +37,7 @@ func TestABuildIsLinkedWithItsKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, key, _ := strings.Cut(filepath.Base(filepath.Dir(path)), "velosim-virtual-")
-	if !slices.Contains(flags, linked(key)) {
-		t.Errorf("go %q, without %q", flags, linked(key))
+	if !slices.Contains(flags, linked(target{pkg: "./cmd/world"}, key)) {
+		t.Errorf("go %q, without %q", flags, linked(target{pkg: "./cmd/world"}, key))
 	}
 }

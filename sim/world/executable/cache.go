@@ -1,6 +1,7 @@
 package executable
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,8 +14,11 @@ const kept = 3
 
 // entry returns the path of the executable that the key stands for.
 func (f Finder) entry(t target, key string) string {
-	return filepath.Join(f.Cache, t.name+"-"+key, t.name)
+	return filepath.Join(f.Cache, t.dir()+"-"+key, t.name)
 }
+
+// dir is the name of the target's folders in the cache, before their keys.
+func (t target) dir() string { return cmp.Or(t.folder, t.name) }
 
 // used marks an entry as used just now.
 func (f Finder) used(path string) {
@@ -50,7 +54,7 @@ func (f Finder) entries(t target) []string {
 	used := map[string]time.Time{}
 	for _, d := range dirs {
 		path := filepath.Join(f.Cache, d.Name(), t.name)
-		if info, err := os.Stat(path); err == nil && strings.HasPrefix(d.Name(), t.name+"-") {
+		if info, err := os.Stat(path); err == nil && strings.HasPrefix(d.Name(), t.dir()+"-") {
 			paths, used[path] = append(paths, path), info.ModTime()
 		}
 	}

@@ -9,26 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"runtime"
 	"time"
 )
 
 // DirVariable is the environment variable that names the folder of the worlds' executables.
 const DirVariable = "VELOSIM_WORLD_DIR"
-
-// Worlds returns the names of the worlds.
-func Worlds() []string { return []string{"virtual"} }
-
-// target is how to build a world's executable: its name, and its package's folder in a module of the repository.
-type target struct{ name, module, dir string }
-
-func targetOf(world string) (target, error) {
-	switch world {
-	case "virtual":
-		return target{name: "velosim-virtual", module: "sim/velero", dir: "cmd/velosim-virtual"}, nil
-	}
-	return target{}, fmt.Errorf("there is no world %q; the worlds are: %s", world, strings.Join(Worlds(), ", "))
-}
 
 // Command runs a program in dir and waits for it. When ctx ends, it interrupts the program.
 type Command func(ctx context.Context, dir string, stdout, stderr io.Writer, name string, args ...string) error
@@ -43,6 +29,8 @@ type Finder struct {
 	Beside string
 	// Cache is the folder of what was built. It is made when needed.
 	Cache string
+	// Assets is what KUBEBUILDER_ASSETS says; empty: nothing. Downloads is the pattern of the folders of setup-envtest.
+	Assets, Downloads string
 	// Log is where progress is shown; as a bar if it is a Terminal, else as a line now and then.
 	Log      io.Writer
 	Terminal bool
@@ -53,7 +41,10 @@ type Finder struct {
 
 // FromEnvironment returns a Finder for this process: its environment, working directory and executable.
 func FromEnvironment(log io.Writer, terminal bool) (Finder, error) {
-	f := Finder{WorldDir: os.Getenv(DirVariable), Log: log, Terminal: terminal, Run: run, Now: time.Now}
+	f := Finder{
+		WorldDir: os.Getenv(DirVariable), Assets: os.Getenv(AssetsVariable), Downloads: downloads(runtime.GOOS + "-" + runtime.GOARCH),
+		Log: log, Terminal: terminal, Run: run, Now: time.Now,
+	}
 	var err error
 	if f.Dir, err = os.Getwd(); err != nil {
 		return Finder{}, fmt.Errorf("failed to find the working directory: %w", err)
@@ -87,6 +78,10 @@ func (f Finder) Find(ctx context.Context, world string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return f.find(ctx, t)
+}
+
+func (f Finder) find(ctx context.Context, t target) (string, error) {
 	if f.WorldDir != "" {
 		path := filepath.Join(f.WorldDir, t.name)
 		if !executable(path) {
@@ -108,13 +103,13 @@ func (f Finder) Find(ctx context.Context, world string) (string, error) {
 		fmt.Fprintf(f.Log, "Using %s, the cached one that was used last: outside a checkout velosim cannot tell whether its sources have changed since.\n", path)
 		return path, nil
 	}
-	return "", fmt.Errorf(`the world %q is not installed: there is no %s
+	return "", fmt.Errorf(`%s is not installed: it is not
   beside velosim, in %s,
   nor in the cache, %s,
 and this folder is in no checkout of %s, where it could be built. Do one of
-  - run "velosim setup" once inside a checkout: it builds %[2]s into the cache;
-  - put %[2]s beside velosim;
-  - set %[6]s to the folder that holds %[2]s`, world, t.name, f.Beside, f.Cache, repository, DirVariable)
+  - run "velosim setup" once inside a checkout: it builds %[1]s into the cache;
+  - put %[1]s beside velosim;
+  - set %[5]s to the folder that holds %[1]s`, t.name, f.Beside, f.Cache, repository, DirVariable)
 }
 
 // executable tells whether path is a file that can be run.

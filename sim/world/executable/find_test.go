@@ -219,7 +219,7 @@ func TestFindElsewhere(t *testing.T) {
 		"where the variable is":  {Finder{WorldDir: full, Dir: small(t), Cache: cache}, "virtual", filepath.Join(full, name)},
 		"not where it says":      {Finder{WorldDir: empty, Beside: full, Cache: cache}, "virtual", "VELOSIM_WORLD_DIR says to look there and nowhere else"},
 		"nowhere":                {Finder{Beside: empty, Cache: empty}, "virtual", `run "velosim setup" once inside a checkout`},
-		"nowhere, with no cache": {Finder{Cache: filepath.Join(empty, "none")}, "virtual", `the world "virtual" is not installed`},
+		"nowhere, with no cache": {Finder{Cache: filepath.Join(empty, "none")}, "virtual", `velosim-virtual is not installed`},
 		"another world":          {Finder{Beside: full}, "real", `there is no world "real"; the worlds are: virtual`},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -90,6 +90,9 @@ func (f Finder) toolchain(ctx context.Context, t target, dir string) (toolchain,
 		return toolchain{}, fmt.Errorf("in a checkout, %s is built by the go command, which fails; is Go installed, and in PATH? %w\n%s",
 			t.name, err, stderr.Bytes())
 	}
+	if !t.seeded {
+		return toolchain{env: out.Bytes()}, nil
+	}
 	goroot, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
 	overlay, err := seeded.Overlay(strings.TrimSpace(string(goroot)), f.Cache)
 	if errors.Is(err, seeded.ErrUnknown) {
@@ -116,7 +119,7 @@ func (g toolchain) key(t target, root string) (string, error) {
 	nested := filepath.Join(root, t.module)
 	s := sources{hash: sha256.New(), root: root, modules: map[string]string{}, seen: map[string]bool{}}
 	s.hash.Write(g.env)
-	fmt.Fprintln(s.hash, g.overlay)
+	fmt.Fprintln(s.hash, g.overlay+t.link)
 	m, err := s.module(nested)
 	if err != nil {
 		return "", err
@@ -131,8 +134,10 @@ func (g toolchain) key(t target, root string) (string, error) {
 	if err := s.file(filepath.Join(nested, "go.sum")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	if err := s.pkg(filepath.Join(nested, t.dir)); err != nil {
-		return "", err
+	if strings.HasPrefix(t.pkg, "./") { // else its module's files say all
+		if err := s.pkg(filepath.Join(nested, t.pkg)); err != nil {
+			return "", err
+		}
 	}
 	return hex.EncodeToString(s.hash.Sum(nil))[:20], nil
 }

@@ -1,0 +1,41 @@
+// Velosim-envtest is the executable of the world of real processes. The CLI starts it, and talks to it over stdin and stdout.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/velosim/velosim/envtest"
+	"github.com/velosim/velosim/envtest/controlplane"
+	"github.com/velosim/velosim/envtest/supervise"
+	"github.com/velosim/velosim/sim/world"
+)
+
+func main() {
+	controlplane.Main()
+	ctrl.SetLogger(logr.Discard())
+	var o envtest.Options
+	flag.StringVar(&o.Assets, "assets", "", "the folder of etcd and kube-apiserver")
+	flag.StringVar(&o.Server, "server", "", "the velero executable")
+	flag.StringVar(&o.Velero, "velero", "", "its release")
+	flag.StringVar(&o.Plugins, "plugins", "", "the executable of scripted plugins")
+	flag.Parse()
+	if dir := world.PrivateFolder(); dir != "" { // the CLI may be killed before it removes it
+		if _, err := supervise.Sweep(dir); err != nil {
+			fmt.Fprintln(os.Stderr, "velosim-envtest:", err)
+			os.Exit(1)
+		}
+	}
+	w := envtest.New(o)
+	err := world.Serve(context.Background(), w, os.Stdin, os.Stdout)
+	w.Close() //nolint:errcheck // the supervisors go on trying
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "velosim-envtest:", err)
+		os.Exit(1)
+	}
+}

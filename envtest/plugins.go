@@ -1,0 +1,128 @@
+package envtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/velosim/velosim/fakeplugins"
+	"github.com/velosim/velosim/fakeplugins/host"
+	"github.com/velosim/velosim/sim/cluster"
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// objectStore is the executable of the object store, which is there beside the scenario's plugins.
+const objectStore = "object-store"
+
+// startPlugins puts an executable for each of the scenario's plugins into the server's plugin folder, and the host behind them.
+func (r *run) startPlugins() (err error) {
+	executables := map[string]host.Executable{objectStore: {ObjectStore: true}}
+	for _, p := range r.cluster.Plugins() {
+		name := strings.ReplaceAll(p.Name, "/", "-")
+		e := executables[name]
+		e.Plugins = append(e.Plugins, p)
+		executables[name] = e
+	}
+	for name := range executables {
+		if err := os.Link(r.world.options.Plugins, filepath.Join(r.folder, "plugins", name)); err != nil {
+			if err = os.Symlink(r.world.options.Plugins, filepath.Join(r.folder, "plugins", name)); err != nil {
+				return fmt.Errorf("failed to install the plugin %s: %w", name, err)
+			}
+		}
+	}
+	r.plugins, err = host.Listen(r.ctx, filepath.Join(r.folder, "socket"), host.Options{
+		Executables: executables,
+		Operations:  fakeplugins.NewOperations(r.rec.position.start),
+		Journal:     r.journal,
+		Access:      r.access,
+		Failed:      func(err error) { r.fail(fmt.Errorf("a plugin process fails: %w", err)) },
+	})
+	return err
+}
+
+// serverOf is the server that has started the process; nil: none that the run still listens to.
+func (r *run) serverOf(p host.Process) *server {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.servers {
+		if s.process != nil && s.process.Pid() == p.Parent && !s.ended {
+			return s
+		}
+	}
+	return nil
+}
+
+// journal records a call, and lets the faults strike before and after it.
+func (r *run) journal(p host.Process) fakeplugins.Journal {
+	s := r.serverOf(p)
+	if s == nil { // it was killed meanwhile, and its plugins with it
+		return func(string, trace.Call) func(trace.Return) { <-r.ctx.Done(); return func(trace.Return) {} }
+	}
+	return func(object string, c trace.Call) func(trace.Return) {
+		c.ID, c.Item = r.rec.call(), r.cluster.Outside(c.Item)
+		r.rec.add(s.incarnation, object, trace.Body{Call: &c})
+		r.strikeAt(s, r.points.Call(c, false))
+		return func(ret trace.Return) {
+			r.strikeAt(s, r.points.Call(c, true))
+			ret.ID = c.ID
+			r.rec.add(s.incarnation, object, trace.Body{Return: &ret})
+		}
+	}
+}
+
+// access records an access to the object store, and says what becomes of it.
+func (r *run) access(p host.Process, a trace.Store) (fault host.StoreFault, done func(trace.Store)) {
+	s := r.serverOf(p)
+	if s == nil {
+		<-r.ctx.Done()
+		return fault, func(trace.Store) {}
+	}
+	var failures error
+	var kills []scenario.Fault
+	for _, x := range r.points.Access(a.Verb, a.Key, false) {
+		switch {
+		case x.Do.Fail != "":
+			r.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, What: "the access fails: " + x.Do.Fail}})
+			failures = errors.Join(failures, errors.New(x.Do.Fail))
+		case x.Do.Lose != nil:
+			r.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, What: strings.TrimPrefix(a.Key, cluster.Bucket+"/") + " is gone"}})
+			fault.Lose = true
+		default:
+			kills = append(kills, x)
+		}
+	}
+	r.strikeAt(s, kills)
+	if failures != nil {
+		fault.Fail = failures.Error()
+	}
+	return fault, func(outcome trace.Store) {
+		r.rec.add(s.incarnation, "", trace.Body{Store: &outcome})
+		r.strikeAt(s, r.points.Access(a.Verb, a.Key, true))
+	}
+}
+
+// strikeAt lets faults strike a server that waits for what called this. It does not return if the server is killed.
+func (r *run) strikeAt(s *server, faults []scenario.Fault) {
+	for _, x := range faults {
+		if r.strike(s, x); x.At.Delay.Duration == 0 {
+			<-r.ctx.Done()
+		}
+	}
+}
+
+// strike kills the server, now or after the fault's delay: then it is the one that runs by then.
+func (r *run) strike(s *server, x scenario.Fault) {
+	if x.At.Delay.Duration == 0 {
+		go s.kill(x)
+		return
+	}
+	r.after(x.At.Delay.Duration, func() {
+		r.mu.Lock()
+		current := r.servers[len(r.servers)-1]
+		r.mu.Unlock()
+		current.kill(x)
+	})
+}

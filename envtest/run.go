@@ -1,0 +1,278 @@
+package envtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/velosim/velosim/fakeplugins/host"
+	"github.com/velosim/velosim/sim/cluster"
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/world"
+)
+
+const (
+	// poll is how often the server asks for the progress of operations.
+	poll = 500 * time.Millisecond
+	// pause is how long the user waits for the server once its location is available: its caches may not show that yet.
+	pause = time.Second
+	// settling is how long a run goes on when everything is final: two polls, and what they take.
+	settling = 2*poll + time.Second
+)
+
+// run is one job.
+type run struct {
+	world   *World
+	job     world.Job
+	rec     *recorder
+	config  *rest.Config // of the administrator
+	user    client.Client
+	cluster cluster.Cluster
+	folder  string
+	plugins *host.Host
+	points  *cluster.Points
+
+	ctx    context.Context // of all that the run starts
+	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	changed chan struct{}     // closed, and made anew, when something of what follows has changed
+	phases  map[string]string // by object
+	servers []*server         // the last one is current
+	timers  int               // that are to go off
+	err     error             // why the run cannot go on
+}
+
+// newRun makes what outlives the servers of the run.
+func newRun(ctx context.Context, w *World, job world.Job, config *rest.Config, folder string, sink func(trace.Event) error) (*run, error) {
+	at, _ := w.positions.Load(job.ID)
+	name := fmt.Sprintf("job-%d", w.jobs.Add(1))
+	r := &run{
+		world: w, job: job, config: config, folder: folder, phases: map[string]string{}, changed: make(chan struct{}),
+		rec:     &recorder{position: at.(*position), sink: sink, dead: map[int]bool{}},
+		cluster: cluster.Cluster{Scenario: job.Scenario, Velero: "velero-" + name, Suffix: "-" + name},
+		points:  cluster.NewPoints(job.Scenario),
+	}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, velerov1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if r.user, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+		return nil, fmt.Errorf("failed to reach the control plane: %w", err)
+	}
+	if err := r.prepare(); err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// prepare makes the folders, the plugins and what is in the cluster before the server starts.
+func (r *run) prepare() error {
+	for _, dir := range []string{"plugins", "store/" + cluster.Bucket, "socket"} {
+		if err := os.MkdirAll(filepath.Join(r.folder, dir), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := r.startPlugins(); err != nil {
+		return err
+	}
+	objects, err := r.cluster.Objects(cluster.Location{
+		Provider: "velosim.io/object-store", Config: map[string]string{"root": filepath.Join(r.folder, "store")},
+		Image: "velero/velero:v" + r.world.options.Velero,
+	})
+	if err != nil {
+		return err
+	}
+	for _, o := range objects {
+		if err := r.user.Create(r.ctx, o); err != nil {
+			return fmt.Errorf("failed to create %T %s: %w", o, o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// close ends all that the run has started.
+func (r *run) close() {
+	r.cancel()
+	r.rec.close()
+	for _, s := range r.servers {
+		s.end()
+	}
+	if r.plugins != nil {
+		r.plugins.Close()
+	}
+}
+
+// run plays the scenario.
+func (r *run) run() (trace.End, error) {
+	if err := r.start(); err != nil {
+		return trace.End{}, err
+	}
+	end, err := r.play()
+	if err == nil {
+		err = r.rest()
+	}
+	if err == nil && end.Reason == trace.Settled {
+		r.stop()
+	}
+	end.At = r.rec.now()
+	return end, errors.Join(err, r.rec.failed())
+}
+
+// play does what the user does, one thing after another.
+func (r *run) play() (trace.End, error) {
+	s := r.job.Scenario
+	if end, ok := r.await(r.is(cluster.LocationObject, "Available")); !ok {
+		return end, nil
+	}
+	r.sleep(pause)
+	backup, created := r.cluster.NewBackup()
+	if err := r.create("backup/"+backup.Name, created, backup); err != nil {
+		return trace.End{}, err
+	}
+	if end, ok := r.await(r.final("backup/" + backup.Name)); !ok {
+		return end, nil
+	}
+	p := r.phase("backup/" + backup.Name)
+	if s.Restore != nil && (p == string(velerov1.BackupPhaseCompleted) || p == string(velerov1.BackupPhasePartiallyFailed)) {
+		if err := r.restore(); err != nil {
+			return trace.End{}, err
+		}
+		if end, ok := r.await(r.final("restore/" + s.Restore.Name)); !ok {
+			return end, nil
+		}
+	}
+	return r.settle(), nil
+}
+
+// restore deletes what was backed up, and then creates the restore.
+func (r *run) restore() error {
+	items, err := r.cluster.ItemObjects()
+	if err != nil {
+		return err
+	}
+	for i, o := range items {
+		if err := r.user.Delete(r.ctx, o); err != nil {
+			return fmt.Errorf("failed to delete %s before the restore: %w", r.job.Scenario.Items[i], err)
+		}
+	}
+	x, created := r.cluster.NewRestore()
+	return r.create("restore/"+x.Name, created, x)
+}
+
+// create creates an object as the user does. That it was is recorded before the server can see it.
+func (r *run) create(name string, created trace.Created, o client.Object) error {
+	r.rec.add(0, name, trace.Body{Created: &created})
+	if err := r.user.Create(r.ctx, o); err != nil {
+		return fmt.Errorf("failed to create %s: %w", name, err)
+	}
+	return nil
+}
+
+// settle lets the run go on until nothing is left to happen to the server, and a while longer.
+func (r *run) settle() trace.End {
+	quiet := func() bool { return r.timers == 0 && !r.servers[len(r.servers)-1].ended }
+	for {
+		if end, ok := r.await(quiet); !ok {
+			return end
+		}
+		r.sleep(settling)
+		r.mu.Lock()
+		done := quiet()
+		r.mu.Unlock()
+		if done {
+			return trace.End{Reason: trace.Settled}
+		}
+	}
+}
+
+// await waits until done, which is called under the lock; else it says why the run has to end.
+func (r *run) await(done func() bool) (trace.End, bool) {
+	bound := time.NewTimer(time.Until(r.rec.position.start.Add(time.Duration(r.job.Bound))))
+	defer bound.Stop()
+	for {
+		r.mu.Lock()
+		ok, changed, err := done(), r.changed, r.err
+		r.mu.Unlock()
+		switch {
+		case err != nil:
+			return trace.End{Reason: trace.Environment, Detail: err.Error()}, false
+		case r.rec.failed() != nil:
+			return trace.End{Reason: trace.Environment, Detail: r.rec.failed().Error()}, false
+		case ok:
+			return trace.End{}, true
+		}
+		select {
+		case <-changed:
+		case <-bound.C:
+			return trace.End{Reason: trace.Bound}, false
+		case <-r.ctx.Done():
+			return trace.End{Reason: trace.Environment, Detail: "interrupted"}, false
+		}
+	}
+}
+
+func (r *run) sleep(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-r.ctx.Done():
+	}
+}
+
+// change changes the run's state, and wakes who waits for that.
+func (r *run) change(do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	do()
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+func (r *run) fail(err error) {
+	r.change(func() { r.err = errors.Join(r.err, err) })
+}
+
+func (r *run) phase(object string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.phases[object]
+}
+
+func (r *run) is(object, phase string) func() bool {
+	return func() bool { return r.phases[object] == phase }
+}
+
+func (r *run) final(object string) func() bool {
+	return func() bool {
+		p, err := phase.Parse(r.phases[object])
+		return err == nil && p.Final()
+	}
+}
+
+// after does something later, unless the run has ended.
+func (r *run) after(d time.Duration, do func()) {
+	r.change(func() { r.timers++ })
+	go func() {
+		r.sleep(d)
+		if r.ctx.Err() == nil {
+			do()
+		}
+		r.change(func() { r.timers-- })
+	}()
+}

@@ -1,0 +1,168 @@
+package envtest_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/types"
+	. "github.com/onsi/gomega"
+
+	"github.com/velosim/velosim/scenarios"
+	"github.com/velosim/velosim/sim/model"
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/verdict"
+	"github.com/velosim/velosim/sim/world"
+	"github.com/velosim/velosim/sim/world/executable"
+)
+
+// TestEnvtest runs the catalogue on the world of real processes. VELOSIM_VELERO is the release to run: 1.18.3, unless it is set.
+// VELOSIM_ENVTEST asks for it, as a first run builds the control plane and the server, which takes a quarter of an hour.
+func TestEnvtest(t *testing.T) {
+	if os.Getenv("VELOSIM_ENVTEST") == "" {
+		t.Skip("the world of real processes is tested by make test, which builds what it needs: set VELOSIM_ENVTEST=1")
+	}
+	RegisterFailHandler(Fail)
+	suite, reporter := GinkgoConfiguration()
+	if suite.LabelFilter == "" {
+		suite.LabelFilter = "smoke"
+	}
+	RunSpecs(t, "The catalogue on a real server", suite, reporter)
+}
+
+// smoke are the scenarios of make test: one of each kind, and none that takes long.
+var smoke = []string{
+	"backup-operation-completes", "backup-operation-times-out", "backup-one-operation-fails-another-ends-later", "backup-items-to-update",
+	"backup-progress-errors-once", "backup-final-upload-fails", "backup-server-killed-while-in-progress",
+	"backup-server-killed-while-waiting", "restore-operation-completes", "restore-operation-times-out",
+}
+
+// result is what came of a scenario.
+type result struct {
+	trace   trace.Trace
+	verdict verdict.Verdict
+}
+
+var _ = Describe("Velero", Ordered, func() {
+	all := map[string]*scenario.Scenario{}
+	results := map[string]chan result{}
+	var release phase.Rules
+
+	for _, name := range scenarios.Names() {
+		b, err := scenarios.Read(name)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		s, errs := scenario.Parse(name, b)
+		if len(errs) > 0 {
+			panic(errs)
+		}
+		all[name], results[name] = s, make(chan result, 1)
+	}
+
+	// One world runs what is selected, several at a time; the specs wait for what they are about.
+	BeforeAll(func(ctx SpecContext) {
+		finder, err := executable.FromEnvironment(GinkgoWriter, false)
+		Expect(err).NotTo(HaveOccurred())
+		version := os.Getenv("VELOSIM_VELERO")
+		if version == "" {
+			version = "1.18.3"
+		}
+		release, err = phase.ForRelease(version)
+		Expect(err).NotTo(HaveOccurred())
+		path, args, err := finder.Envtest(ctx, version)
+		Expect(err).NotTo(HaveOccurred())
+
+		running, stop := context.WithCancel(context.Background())
+		DeferCleanup(stop)
+		pool, err := world.OpenPool(running, path, 4, world.Options{Args: args})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(pool.Close)
+		var jobs []world.Job
+		var names []string
+		for _, name := range scenarios.Names() {
+			if suite, _ := GinkgoConfiguration(); selected(suite, labels(name, all[name])) {
+				s, info := all[name], pool.Info()
+				job := world.Job{ID: len(jobs) + 1, Scenario: s.RealTime(), Seed: 1}
+				job.Bound = verdict.RealBound(job.Scenario, info.Scale)
+				jobs, names = append(jobs, job), append(names, name)
+			}
+		}
+		go func() {
+			defer GinkgoRecover()
+			for i, r := range world.Each(running, pool, jobs, func(ctx context.Context, w world.World, job world.Job) result {
+				t := trace.Trace{Header: trace.Header{Schema: trace.Schema, Scenario: job.Scenario.Metadata.Name, World: "envtest", Velero: version, Scale: w.Info().Scale}}
+				t.End, _ = w.Run(ctx, job, func(e trace.Event) error { t.Events = append(t.Events, e); return nil })
+				return result{t, verdict.Judge(all[names[job.ID-1]], t)}
+			}) {
+				results[names[i]] <- r
+			}
+		}()
+	})
+
+	for name, s := range all {
+		It(name, labels(name, s), func(ctx SpecContext) {
+			var r result
+			Eventually(ctx, results[name]).WithTimeout(15 * time.Minute).Should(Receive(&r))
+			var text strings.Builder
+			r.verdict.Print(&text) //nolint:errcheck // to a Builder
+			Expect(r.verdict.Result).To(Or(Equal(verdict.Pass), Equal(verdict.KnownDeviation)), text.String())
+
+			predictions, err := model.Predict(release, s)
+			Expect(err).NotTo(HaveOccurred())
+			for _, p := range predictions {
+				misfit, err := model.Check(release, p.Object, r.trace)
+				Expect(err).NotTo(HaveOccurred())
+				Expect(misfit).To(BeNil(), "the model must accept the trace of %s", p.Object)
+				Expect(p.Allows(path(r.trace, p.Object))).To(BeTrue(), "%s took %s; predicted: %v", p.Object, path(r.trace, p.Object), p.Paths)
+			}
+		})
+	}
+})
+
+// labels of a scenario: its kind, the phases that it expects, its faults.
+func labels(name string, s *scenario.Scenario) Labels {
+	l := Labels{"backup"}
+	if s.Restore != nil {
+		l = Labels{"restore"}
+	}
+	for _, p := range append(slices.Clone(s.Expect.Path), s.Expect.Phase) {
+		l = append(l, p)
+	}
+	for _, f := range s.Faults {
+		switch {
+		case f.Do.Kill != nil:
+			l = append(l, "kill")
+		case f.At.Store != nil:
+			l = append(l, "store")
+		}
+	}
+	if slices.Contains(smoke, name) {
+		l = append(l, "smoke")
+	}
+	slices.Sort(l)
+	return slices.Compact(l)
+}
+
+func selected(suite types.SuiteConfig, l Labels) bool {
+	filter, err := types.ParseLabelFilter(suite.LabelFilter)
+	return err == nil && filter(l)
+}
+
+func path(t trace.Trace, object string) model.Path {
+	var p model.Path
+	for _, e := range t.Events {
+		if e.Object == object && e.Phase != nil {
+			to, err := phase.Parse(e.Phase.To)
+			Expect(err).NotTo(HaveOccurred())
+			p = append(p, to)
+		}
+	}
+	return p
+}

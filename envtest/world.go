@@ -1,0 +1,127 @@
+package envtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/velosim/velosim/envtest/controlplane"
+	"github.com/velosim/velosim/envtest/controlplane/velerocrds"
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/world"
+)
+
+const (
+	// Scale is how much shorter Velero's own waits are: it polls every 500 ms instead of every 10 s.
+	Scale = 0.05
+	// parallel is how many jobs run at a time, at most.
+	parallel = 8
+)
+
+// Options say what to run. All paths are required.
+type Options struct {
+	// Assets is the folder of etcd and kube-apiserver.
+	Assets string
+	// Server is the velero executable, and Velero its release, without a "v".
+	Server, Velero string
+	// Plugins is the executable that serves scripted plugins (velosim-plugins).
+	Plugins string
+}
+
+// World runs scenarios on a control plane that the first one starts.
+type World struct {
+	options Options
+
+	mu    sync.Mutex
+	plane *controlplane.ControlPlane
+
+	jobs      atomic.Int64 // that were ever run
+	positions sync.Map     // *position, by job
+}
+
+// position is how far a job is.
+type position struct {
+	start  time.Time
+	events atomic.Int64
+}
+
+// New returns the world. Close it.
+func New(o Options) *World { return &World{options: o} }
+
+// Info implements world.World.
+func (w *World) Info() world.Info {
+	info := world.Info{
+		World: "envtest", Velero: w.options.Velero, Scale: Scale, Parallel: parallel,
+		Capabilities: []string{world.CanBackup, world.CanRestore, world.CanKill, world.CanStore},
+	}
+	if b, ok := debug.ReadBuildInfo(); ok {
+		info.Build = b.GoVersion
+	}
+	return info
+}
+
+// Position implements world.World: time goes on by itself.
+func (w *World) Position(job int) world.Position {
+	p, ok := w.positions.Load(job)
+	if !ok {
+		return world.Position{}
+	}
+	at := p.(*position)
+	return world.Position{At: trace.Time(time.Since(at.start)), Steps: at.events.Load()}
+}
+
+// controlPlane returns the administrator's way to the control plane, which the first call starts.
+func (w *World) controlPlane(ctx context.Context) (*rest.Config, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.plane == nil {
+		plane, err := controlplane.Start(ctx, controlplane.Options{Assets: w.options.Assets, CRDs: velerocrds.All()})
+		if err != nil {
+			return nil, fmt.Errorf("failed to start the control plane: %w", err)
+		}
+		w.plane = plane
+	}
+	return w.plane.Config(), nil
+}
+
+// Close ends the control plane.
+func (w *World) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.plane == nil {
+		return nil
+	}
+	plane := w.plane
+	w.plane = nil
+	return plane.Stop()
+}
+
+// Run implements world.World.
+func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (trace.End, error) {
+	config, err := w.controlPlane(ctx)
+	if err != nil {
+		return trace.End{}, err
+	}
+	w.positions.Store(job.ID, &position{start: time.Now()})
+	folder, err := os.MkdirTemp("", "velosim-job-")
+	if err != nil {
+		return trace.End{}, fmt.Errorf("failed to make a folder for the run: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	if folder, err = filepath.EvalSymlinks(folder); err != nil {
+		return trace.End{}, err
+	}
+	r, err := newRun(ctx, w, job, config, folder, sink)
+	if err != nil {
+		return trace.End{}, err
+	}
+	defer r.close()
+	return r.run()
+}

@@ -1,0 +1,59 @@
+package cluster
+
+import (
+	"sync"
+
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// Points counts how often the points of a scenario's faults are passed. It is safe for concurrent use.
+type Points struct {
+	scenario *scenario.Scenario
+	mu       sync.Mutex
+	passed   map[string]int // by fault
+}
+
+// NewPoints has seen none pass.
+func NewPoints(s *scenario.Scenario) *Points { return &Points{scenario: s, passed: map[string]int{}} }
+
+// Phase returns the faults that strike as the object was written with this phase.
+func (p *Points) Phase(object, phase string) []scenario.Fault {
+	return p.pass(func(at scenario.Point) bool { return at.Phase == phase && at.Object == object })
+}
+
+// Call returns the faults that strike at this call, before (after false) or after it has had its effect.
+func (p *Points) Call(c trace.Call, after bool) []scenario.Fault {
+	return p.pass(func(at scenario.Point) bool {
+		return at.Call != nil && at.Call.Plugin == c.Plugin && at.Call.Method == c.Method && at.After == after
+	})
+}
+
+// Access returns the faults that strike at this access to the object at bucket/key, before or after it.
+func (p *Points) Access(verb, path string, after bool) []scenario.Fault {
+	return p.pass(func(at scenario.Point) bool {
+		return at.Store != nil && at.Store.Verb == verb && Bucket+"/"+at.Store.Key == path && at.After == after
+	})
+}
+
+func (p *Points) pass(is func(scenario.Point) bool) (strike []scenario.Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, f := range p.scenario.Faults {
+		if !is(f.At) {
+			continue
+		}
+		p.passed[f.ID]++
+		if p.passed[f.ID] == max(f.At.Nth, 1) {
+			strike = append(strike, f)
+		}
+	}
+	return strike
+}
+
+// Passed is how often a fault's point was.
+func (p *Points) Passed(f scenario.Fault) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.passed[f.ID]
+}

@@ -1,0 +1,110 @@
+package scenario
+
+import (
+	"slices"
+	"time"
+)
+
+// RealTime returns a copy of the scenario that a world without virtual time can run: as Scaled does, so far apart that a machine
+// under load keeps the order, and that a server that was killed is back before the next thing happens.
+func (s *Scenario) RealTime() *Scenario {
+	step := 3 * time.Second
+	if slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do.Kill != nil }) {
+		step = 15 * time.Second
+	}
+	return s.Scaled(step, step)
+}
+
+// Scaled returns a copy of the scenario with its durations shortened so that it can run in real time: the shortest keep their
+// length, and any two that follow one another lie at least step apart, if they did before. Their order stays. Operation timeouts
+// come to no less than least, if they were as long. Names, counts and expectations are the same.
+func (s *Scenario) Scaled(step, least time.Duration) *Scenario {
+	copied := s.clone()
+	all := copied.durations()
+	var lengths []time.Duration
+	for _, d := range all {
+		lengths = append(lengths, d.Duration)
+	}
+	slices.Sort(lengths)
+	short := map[time.Duration]time.Duration{}
+	last := time.Duration(0)
+	for _, d := range slices.Compact(lengths) {
+		last = min(d, last+step)
+		short[d] = last
+	}
+	for _, d := range all {
+		d.Duration = short[d.Duration]
+	}
+	for _, pair := range [][2]*Duration{{copied.timeout(), s.timeout()}, {copied.restoreTimeout(), s.restoreTimeout()}} {
+		if scaled, original := pair[0], pair[1]; scaled != nil {
+			scaled.Duration = max(scaled.Duration, min(least, original.Duration))
+		}
+	}
+	return copied
+}
+
+// clone is a copy whose durations can be changed.
+func (s *Scenario) clone() *Scenario {
+	c := *s
+	if s.Backup != nil {
+		c.Backup = new(*s.Backup)
+	}
+	if s.Restore != nil {
+		c.Restore = new(*s.Restore)
+	}
+	c.Plugins, c.Faults = slices.Clone(s.Plugins), slices.Clone(s.Faults)
+	for i := range c.Plugins {
+		if o := c.Plugins[i].Operation; o != nil {
+			o := *o
+			o.Progress = slices.Clone(o.Progress)
+			c.Plugins[i].Operation = &o
+		}
+	}
+	for i := range c.Faults {
+		if k := c.Faults[i].Do.Kill; k != nil {
+			c.Faults[i].Do.Kill = new(*k)
+		}
+	}
+	return &c
+}
+
+// durations of what happens in a run: not those that are expected of it.
+func (s *Scenario) durations() []*Duration {
+	var all []*Duration
+	for _, d := range []*Duration{s.timeout(), s.restoreTimeout()} {
+		if d != nil {
+			all = append(all, d)
+		}
+	}
+	for i := range s.Plugins {
+		p := &s.Plugins[i]
+		all = append(all, &p.Execute.Delay, &p.Progress.Delay, &p.Cancel.Delay)
+		if p.Operation != nil {
+			for j := range p.Operation.Progress {
+				all = append(all, &p.Operation.Progress[j].At)
+			}
+		}
+	}
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		all = append(all, &f.At.Delay)
+		if f.Do.Kill != nil {
+			all = append(all, &f.Do.Kill.RestartAfter)
+		}
+	}
+	return all
+}
+
+func (s *Scenario) timeout() *Duration {
+	if s.Backup == nil {
+		return nil
+	}
+	return &s.Backup.ItemOperationTimeout
+}
+
+func (s *Scenario) restoreTimeout() *Duration {
+	if s.Restore == nil {
+		return nil
+	}
+	return &s.Restore.ItemOperationTimeout
+}

@@ -1,0 +1,50 @@
+package scenario_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/velosim/velosim/sim/scenario"
+)
+
+func TestScaled(t *testing.T) {
+	s, errs := scenario.Parse("s.yaml", []byte(`
+apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: s}
+backup: {itemOperationTimeout: 4h}
+restore: {itemOperationTimeout: 2s}
+plugins:
+- name: example.io/mover
+  execute: {delay: 1s}
+  operation: {progress: [{at: 0s, of: 10}, {at: 90m, done: 5}, {at: 2h, completed: true}]}
+faults:
+- {at: {phase: WaitingForPluginOperations, object: backup/backup-1, delay: 90m}, do: {kill: {restartAfter: 5s}}}
+expect: {phase: Completed, within: 4h}
+`))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	before := *s.Plugins[0].Operation
+	scaled := s.Scaled(3*time.Second, 15*time.Second)
+	got := map[string]time.Duration{
+		"backup": scaled.Backup.ItemOperationTimeout.Duration, "restore": scaled.Restore.ItemOperationTimeout.Duration,
+		"execute": scaled.Plugins[0].Execute.Delay.Duration,
+		"first":   scaled.Plugins[0].Operation.Progress[0].At.Duration, "second": scaled.Plugins[0].Operation.Progress[1].At.Duration,
+		"third": scaled.Plugins[0].Operation.Progress[2].At.Duration,
+		"kill":  scaled.Faults[0].At.Delay.Duration, "restart": scaled.Faults[0].Do.Kill.RestartAfter.Duration,
+		"within": scaled.Expect.Within.Duration,
+	}
+	want := map[string]time.Duration{
+		"execute": time.Second, "restore": 2 * time.Second, "restart": 5 * time.Second, "second": 8 * time.Second, "kill": 8 * time.Second,
+		"third": 11 * time.Second, "backup": 15 * time.Second, "first": 0, "within": 4 * time.Hour,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, *s.Plugins[0].Operation); diff != "" {
+		t.Errorf("the original has changed:\n%s", diff)
+	}
+}

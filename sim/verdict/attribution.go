@@ -1,0 +1,114 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
+)
+
+// attribute names the rules by which the release deviates in the findings that they explain, where the oracles have not. Rules
+// explain that an object goes another way, what plugins are called for on that way, and that the invariants break that they break.
+// They do not explain that it takes long, nor what came before.
+func (r *run) attribute(found []Finding, s *scenario.Scenario, release phase.Rules) {
+	departures := map[string][]string{} // by object
+	for i, f := range found {
+		if len(f.Rules) > 0 || f.Object == "" {
+			continue
+		}
+		departure, ok := departures[f.Object]
+		if !ok {
+			departure = r.departure(f.Object, s, release, found)
+			departures[f.Object] = departure
+		}
+		switch f.Oracle {
+		case "expectation":
+			if r.explicable(f, s.Expect.Outcome) {
+				found[i].Rules = departure
+			}
+		case "liveness":
+			if f.Expected == anEnd { // else it has come, but late
+				found[i].Rules = departure
+			}
+		case "prediction":
+			found[i].Rules = departure
+		default:
+			invariant, _, _ := strings.Cut(f.Expected, ":")
+			if invariant == "stored-copy-agrees" { // the upload that explains it, accounting has looked for
+				continue
+			}
+			for _, name := range slices.Concat(departure, blamed(found, f.Object, "conformance", "accounting")) {
+				if slices.Contains(phase.Named(name).Breaks, invariant) && !slices.Contains(found[i].Rules, name) {
+					found[i].Rules = append(found[i].Rules, name)
+				}
+			}
+		}
+	}
+}
+
+// blamed are the rules that the findings of some oracles about the object name.
+func blamed(found []Finding, object string, oracles ...string) []string {
+	var rules []string
+	for _, f := range found {
+		if f.Object == object && slices.Contains(oracles, f.Oracle) {
+			rules = append(rules, f.Rules...)
+		}
+	}
+	return rules
+}
+
+// explicable reports whether another way of the object may explain a finding of expectation. When the operations differ that were
+// attempted, so does what its plugins have done before.
+func (r *run) explicable(f Finding, want scenario.Outcome) bool {
+	o := r.find(f.Object)
+	if o != nil && o.api != nil && want.Operations != nil && f.Expected == counts(*want.Operations) {
+		return o.api.Attempted == want.Operations.Attempted
+	}
+	return !strings.HasPrefix(f.Expected, inTime)
+}
+
+// departure is a set of rules with which the object's path is predicted, and without any of which it is not. Nil: it is as
+// is demanded, or as neither the demanded reading nor the release's have it, or nothing can be predicted. A restore that
+// was never created goes the way of its backup.
+func (r *run) departure(name string, s *scenario.Scenario, release phase.Rules, found []Finding) []string {
+	o := r.find(name)
+	if o == nil {
+		if demanded := r.predictionOf(name, release.Demanded(), s); demanded == nil || len(demanded.Paths) == 0 {
+			return nil // nor is it demanded
+		}
+		backup := "backup/" + s.Backup.Name
+		if r.find(backup) == nil {
+			return nil
+		}
+		return r.departure(backup, s, release, found)
+	}
+	allowed := func(rules phase.Rules) bool {
+		p := r.predictionOf(name, rules, s)
+		return p != nil && p.Allows(o.taken())
+	}
+	if r.predictionOf(name, release.Demanded(), s) == nil || allowed(release.Demanded()) {
+		return nil
+	}
+	// A plugin is scripted to hang for ever, or not at all: that a call has, the trace must show.
+	if !slices.Contains(blamed(found, name, "contract"), phase.PluginCallWithoutDeadline) {
+		release = release.Without(phase.Named(phase.PluginCallWithoutDeadline))
+	}
+	if !allowed(release) {
+		return nil
+	}
+	var rules []string
+	for _, rule := range phase.All() {
+		switch without := release.Without(rule); {
+		case !rule.Deviates(release):
+		case allowed(without):
+			release = without
+		default:
+			rules = append(rules, rule.Name)
+		}
+	}
+	if slices.Equal(rules, []string{phase.PluginCallWithoutDeadline}) && !final(o.phase()) && !r.hangs(o) {
+		return nil // no call holds it any more
+	}
+	return rules
+}
