@@ -4,13 +4,16 @@ WORLD       ?= virtual
 # What links Velero is built with a seeded Go runtime, like the worlds (sim/world/executable/seeded); lint too, to compile once.
 OVERLAY      = -overlay=$$($(CURDIR)/bin/velosim setup --overlay)
 
+# The tests of real processes take what they need from the cache.
+ENVTEST      = VELOSIM_ENVTEST=1 KUBEBUILDER_ASSETS=$$(bin/velosim setup --assets) go test -count=1
+
 .DEFAULT_GOAL := help
 .PHONY: help build sim test test-full lint bench fmt clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 	@echo
-	@echo 'make sim SCENARIO=name [WORLD=virtual] [SEED=n] [ARGS="-v"]'
+	@echo 'make sim SCENARIO=name [WORLD=virtual|envtest] [SEED=n] [ARGS="-v"]'
 
 build: ## Build bin/velosim
 	@go build -trimpath -o bin/velosim ./cmd/velosim
@@ -19,16 +22,21 @@ sim: build ## Run a scenario: make sim SCENARIO=backup-operation-times-out
 	@bin/velosim run --world $(WORLD) $(if $(SEED),--seed $(SEED)) $(ARGS) -- $(or $(SCENARIO),$(error say which: make sim SCENARIO=backup-operation-times-out; bin/velosim list shows them all))
 
 # The second module's packages link all of Velero: vetting it is left to lint.
-test: build ## Run every test, then the whole catalogue through the CLI
+test: build ## Run every test, the whole catalogue in virtual time, and a part of it on the real server
 	go test ./...
 	cd sim/velero && go test -vet=off $(OVERLAY) ./...
 	bin/velosim run --seeds 3
+	bin/velosim setup --world envtest
+	$(ENVTEST) -timeout 30m ./envtest/...
 
-test-full: build ## The same, longer: 50 seeds, 1,000 runs in one process, the race detector
+test-full: build ## The same, longer: 50 seeds, 1,000 runs in one process, the race detector, both releases on the real server
 	go test -race ./...
 	cd sim/velero && go test -race ./apiserver ./sched
 	cd sim/velero && VELOSIM_SEEDS=50 VELOSIM_RUNS=1000 go test -vet=off $(OVERLAY) -timeout 60m -v -run 'Catalogue|Leave|Same' ./virtual
 	bin/velosim run --seeds 50 -q
+	bin/velosim setup --world envtest --velero 1.14.0
+	$(ENVTEST) -timeout 60m ./envtest -run Envtest -v -ginkgo.label-filter='backup || restore'
+	VELOSIM_VELERO=1.14.0 $(ENVTEST) -timeout 60m ./envtest -run Envtest -v -ginkgo.label-filter='backup || restore'
 
 lint: build ## Check formatting, go.mod files and code
 	@files=$$($(GOFUMPT) -l .) && test -z "$$files" || { echo "not formatted (make fmt): $$files"; exit 1; }

@@ -33,7 +33,7 @@ func (r *run) startPlugins() (err error) {
 			}
 		}
 	}
-	r.plugins, err = host.Listen(r.ctx, filepath.Join(r.folder, "socket"), host.Options{
+	r.plugins, err = host.Listen(r.ctx, r.folder, host.Options{
 		Executables: executables,
 		Operations:  fakeplugins.NewOperations(r.rec.position.start),
 		Journal:     r.journal,

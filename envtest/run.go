@@ -84,7 +84,7 @@ func newRun(ctx context.Context, w *World, job world.Job, config *rest.Config, f
 
 // prepare makes the folders, the plugins and what is in the cluster before the server starts.
 func (r *run) prepare() error {
-	for _, dir := range []string{"plugins", "store/" + cluster.Bucket, "socket"} {
+	for _, dir := range []string{"plugins", "store/" + cluster.Bucket} {
 		if err := os.MkdirAll(filepath.Join(r.folder, dir), 0o700); err != nil {
 			return err
 		}

@@ -110,7 +110,7 @@ func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) e
 		return trace.End{}, err
 	}
 	w.positions.Store(job.ID, &position{start: time.Now()})
-	folder, err := os.MkdirTemp("", "velosim-job-")
+	folder, err := os.MkdirTemp("", "job-")
 	if err != nil {
 		return trace.End{}, fmt.Errorf("failed to make a folder for the run: %w", err)
 	}

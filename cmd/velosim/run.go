@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/verdict"
 	"github.com/velosim/velosim/sim/world"
 )
@@ -82,19 +84,19 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 	if err != nil {
 		return wrongScenarios(c, err)
 	}
-	path, args, err := c.findWorld(ctx, o.world, o.velero)
+	path, flags, err := c.findWorld(ctx, o.world, o.velero)
 	if err != nil {
 		return err
 	}
 	if o.parallel == 0 {
 		o.parallel = runtime.NumCPU()
 	}
-	pool, err := world.OpenPool(ctx, path, min(o.parallel, len(sources)*o.seeds), world.Options{Args: args})
+	pool, err := world.OpenPool(ctx, path, min(o.parallel, len(sources)*o.seeds), world.Options{Args: flags})
 	if err != nil {
 		return interrupted(ctx, err)
 	}
 	defer pool.Close()
-	if err := able(pool.Info(), sources); err != nil {
+	if sources, err = c.able(pool.Info(), sources, len(args) == 0); err != nil {
 		return &exitError{exitInconclusive, err}
 	}
 	jobs := o.jobs(pool.Info(), sources)
@@ -122,16 +124,38 @@ func (o runOptions) jobs(info world.Info, sources []source) []world.Job {
 	return jobs
 }
 
-// able returns what is wrong with running the scenarios in the world.
-func able(info world.Info, sources []source) error {
+// able returns the scenarios that the world can run. Of the whole catalogue, it leaves out the others and says so; of scenarios that
+// were named, each is an error.
+func (c *cli) able(info world.Info, sources []source, whole bool) ([]source, error) {
+	var can []source
 	var wrong []error
 	for _, s := range sources {
-		if lacks := info.Lacks(s.scenario); len(lacks) > 0 {
-			wrong = append(wrong, fmt.Errorf("the scenario %s needs a world that can %s; the world %s (build: %s) cannot: leave the scenario out, or install a newer world (velosim setup)",
-				s.scenario.Metadata.Name, strings.Join(lacks, " and "), info.World, info.Build))
+		why := unable(info, s.scenario)
+		switch {
+		case why == "":
+			can = append(can, s)
+		case whole:
+			fmt.Fprintf(c.err, "velosim: left out: %s: %s\n", s.scenario.Metadata.Name, why)
+		default:
+			wrong = append(wrong, fmt.Errorf("the scenario %s: %s", s.scenario.Metadata.Name, why))
 		}
 	}
-	return errors.Join(wrong...)
+	return can, errors.Join(wrong...)
+}
+
+// unable is why the world cannot run the scenario; empty: it can.
+func unable(info world.Info, s *scenario.Scenario) string {
+	if lacks := info.Lacks(s); len(lacks) > 0 {
+		return fmt.Sprintf("it needs a world that can %s; the world %s (build: %s) cannot: leave the scenario out, or install a newer world (velosim setup)",
+			strings.Join(lacks, " and "), info.World, info.Build)
+	}
+	release, err := phase.ForRelease(info.Velero)
+	for _, f := range s.Faults {
+		if p := f.At.Phase; err == nil && release.Unqueued && (p == phase.Queued.String() || p == phase.ReadyToStart.String()) {
+			return fmt.Sprintf("fault %s strikes at %s, and Velero %s has no such phase", f.ID, p, info.Velero)
+		}
+	}
+	return ""
 }
 
 // exitOf returns the error that stands for what came of the runs: a failure wins. A run without a result was
