@@ -33,6 +33,11 @@ func (r *run) startPlugins() (err error) {
 			}
 		}
 	}
+	for _, path := range r.world.options.Extra {
+		if err := os.Symlink(path, filepath.Join(r.folder, "plugins", filepath.Base(path))); err != nil {
+			return fmt.Errorf("failed to install the plugin %s: %w", path, err)
+		}
+	}
 	r.plugins, err = host.Listen(r.ctx, r.folder, host.Options{
 		Executables: executables,
 		Operations:  fakeplugins.NewOperations(r.rec.position.start),

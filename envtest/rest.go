@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/trace"
@@ -16,10 +18,15 @@ import (
 func (r *run) rest() error {
 	var backups velerov1.BackupList
 	var restores velerov1.RestoreList
+	backups.SetGroupVersionKind(velerov1.SchemeGroupVersion.WithKind("BackupList")) // which reading leaves out
+	restores.SetGroupVersionKind(velerov1.SchemeGroupVersion.WithKind("RestoreList"))
 	for _, list := range []client.ObjectList{&backups, &restores} {
 		if err := r.user.List(r.ctx, list, client.InNamespace(r.cluster.Velero)); err != nil {
 			return fmt.Errorf("failed to look at the end: %w", err)
 		}
+	}
+	if err := r.keep(&backups, &restores); err != nil {
+		return err
 	}
 	for _, b := range backups.Items {
 		name := "backup/" + b.Name
@@ -40,6 +47,24 @@ func (r *run) rest() error {
 
 // stored reads an object of the object store.
 func (r *run) stored(key string) ([]byte, bool) {
-	data, err := os.ReadFile(filepath.Join(r.folder, "store", filepath.FromSlash(key)))
+	data, err := os.ReadFile(filepath.Join(r.kept, "store", filepath.FromSlash(key)))
 	return data, err == nil
+}
+
+// keep writes the resources into the job's folder, if it has one.
+func (r *run) keep(lists ...client.ObjectList) error {
+	if r.job.Keep == "" {
+		return nil
+	}
+	for _, list := range lists {
+		kind := list.GetObjectKind().GroupVersionKind().Kind
+		b, err := yaml.Marshal(list)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(r.job.Keep, strings.ToLower(kind)+".yaml"), b, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }

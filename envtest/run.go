@@ -1,6 +1,7 @@
 package envtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,8 @@ type run struct {
 	config  *rest.Config // of the administrator
 	user    client.Client
 	cluster cluster.Cluster
-	folder  string
+	folder  string // of the run's own
+	kept    string // for logs and the object store: the job's, if it has one
 	plugins *host.Host
 	points  *cluster.Points
 
@@ -59,7 +61,7 @@ func newRun(ctx context.Context, w *World, job world.Job, config *rest.Config, f
 	at, _ := w.positions.Load(job.ID)
 	name := fmt.Sprintf("job-%d", w.jobs.Add(1))
 	r := &run{
-		world: w, job: job, config: config, folder: folder, phases: map[string]string{}, changed: make(chan struct{}),
+		world: w, job: job, config: config, folder: folder, kept: cmp.Or(job.Keep, folder), phases: map[string]string{}, changed: make(chan struct{}),
 		rec:     &recorder{position: at.(*position), sink: sink, dead: map[int]bool{}},
 		cluster: cluster.Cluster{Scenario: job.Scenario, Velero: "velero-" + name, Suffix: "-" + name},
 		points:  cluster.NewPoints(job.Scenario),
@@ -84,8 +86,8 @@ func newRun(ctx context.Context, w *World, job world.Job, config *rest.Config, f
 
 // prepare makes the folders, the plugins and what is in the cluster before the server starts.
 func (r *run) prepare() error {
-	for _, dir := range []string{"plugins", "store/" + cluster.Bucket} {
-		if err := os.MkdirAll(filepath.Join(r.folder, dir), 0o700); err != nil {
+	for _, dir := range []string{filepath.Join(r.folder, "plugins"), filepath.Join(r.kept, "store", cluster.Bucket)} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
 	}
@@ -93,7 +95,7 @@ func (r *run) prepare() error {
 		return err
 	}
 	objects, err := r.cluster.Objects(cluster.Location{
-		Provider: "velosim.io/object-store", Config: map[string]string{"root": filepath.Join(r.folder, "store")},
+		Provider: "velosim.io/object-store", Config: map[string]string{"root": filepath.Join(r.kept, "store")},
 		Image: "velero/velero:v" + r.world.options.Velero,
 	})
 	if err != nil {

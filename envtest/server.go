@@ -37,7 +37,7 @@ func (r *run) start() error {
 	if err := s.proxy.WriteKubeconfig(kubeconfig); err != nil {
 		return err
 	}
-	if s.log, err = os.OpenFile(filepath.Join(r.folder, fmt.Sprintf("server-%d.log", s.incarnation)), os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
+	if s.log, err = os.OpenFile(filepath.Join(r.kept, fmt.Sprintf("server-%d.log", s.incarnation)), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600); err != nil {
 		return err
 	}
 	r.rec.add(s.incarnation, "", trace.Body{Process: &trace.Process{Name: "server", State: "started"}})

@@ -33,6 +33,10 @@ type Options struct {
 	Server, Velero string
 	// Plugins is the executable that serves scripted plugins (velosim-plugins).
 	Plugins string
+	// Extra are further plugin executables that the server gets. None is required.
+	Extra []string
+	// Exclusive: the server's ports exclude another one, so that one job runs at a time.
+	Exclusive bool
 }
 
 // World runs scenarios on a control plane that the first one starts.
@@ -60,6 +64,9 @@ func (w *World) Info() world.Info {
 	info := world.Info{
 		World: "envtest", Velero: w.options.Velero, Scale: Scale, Parallel: parallel,
 		Capabilities: []string{world.CanBackup, world.CanRestore, world.CanKill, world.CanStore},
+	}
+	if w.options.Exclusive {
+		info.Parallel = 1
 	}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		info.Build = b.GoVersion

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -20,6 +22,7 @@ import (
 type runOptions struct {
 	world    string
 	velero   string
+	plugins  []string
 	seed     int64
 	seeds    int
 	parallel int
@@ -47,10 +50,11 @@ found. The same seed gives the same run.
 	f := cmd.Flags()
 	worldFlag(cmd, &o.world)
 	veleroFlag(cmd, &o.velero)
+	f.StringArrayVar(&o.plugins, "plugin", nil, "give the server the plugin executable `PATH` too; may be repeated (world envtest only)")
 	f.Int64Var(&o.seed, "seed", 1, "the seed `N` of the first run of each scenario")
 	f.IntVar(&o.seeds, "seeds", 1, "run each scenario with `N` seeds: --seed and those after it")
 	f.IntVar(&o.parallel, "parallel", 0, "run up to `N` at a time (default the number of CPUs)")
-	f.StringVar(&o.dir, "out", "", "write each trace and verdict into the folder `DIR`, as NAME.ndjson and NAME.verdict.json, or, with several seeds, NAME.seed-N.…")
+	f.StringVar(&o.dir, "out", "", "write each trace and verdict into the folder `DIR`, as NAME.ndjson and NAME.verdict.json, or, with several seeds, NAME.seed-N.…; on envtest, also the logs, resources and stored objects of a run that fails: NAME.files")
 	f.StringVar(&o.format, "format", "text", "text or json")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print a line for each verdict and nothing else")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print timelines with every event, and for several runs too")
@@ -88,6 +92,13 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 	if err != nil {
 		return err
 	}
+	for _, plugin := range o.plugins {
+		found, err := pluginPath(plugin, o.world)
+		if err != nil {
+			return err
+		}
+		flags = append(flags, "--plugin", found)
+	}
 	if o.parallel == 0 {
 		o.parallel = runtime.NumCPU()
 	}
@@ -105,6 +116,21 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 		return err
 	}
 	return exitOf(results, len(jobs))
+}
+
+// pluginPath is the path of a user's plugin, from wherever the server runs.
+func pluginPath(path, world string) (string, error) {
+	if world != "envtest" {
+		return "", fmt.Errorf("--plugin %s: the world %s has no processes; add --world envtest", path, world)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("--plugin: %w", err)
+	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+		return "", fmt.Errorf("--plugin %s: it is no executable file (chmod +x?)", path)
+	}
+	return filepath.Abs(path)
 }
 
 // jobs are what is to be run, in the order of the scenarios and their seeds.

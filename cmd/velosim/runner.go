@@ -65,9 +65,19 @@ func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result 
 		printPrediction(&res.timeline, original.scenario, r.info.Velero)
 		rec.timeline = trace.NewTimeline(&res.timeline, r.verbose)
 	}
+	if r.dir != "" && r.info.Scale != 0 {
+		job.Keep = r.path(job, ".files")
+		if abs, err := filepath.Abs(job.Keep); err == nil {
+			job.Keep = abs
+		}
+		res.lost = errors.Join(os.RemoveAll(job.Keep), os.MkdirAll(job.Keep, 0o700))
+	}
 	res.take(r.record(ctx, w, job, original.scenario, rec), r.now().Sub(start))
+	if job.Keep != "" && (res.Verdict == verdict.Pass || res.Verdict == verdict.KnownDeviation) { // nobody will look
+		res.lost = errors.Join(res.lost, os.RemoveAll(job.Keep))
+	}
 	if r.dir != "" {
-		res.lost = res.write(r.path(job, ".verdict.json"))
+		res.lost = errors.Join(res.lost, res.write(r.path(job, ".verdict.json")))
 	}
 	return res
 }

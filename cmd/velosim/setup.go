@@ -56,7 +56,7 @@ func worldFlag(cmd *cobra.Command, world *string) {
 }
 
 func veleroFlag(cmd *cobra.Command, velero *string) {
-	cmd.Flags().StringVar(velero, "velero", "", "the `VERSION` of Velero to run, such as 1.18.3 (world envtest only)")
+	cmd.Flags().StringVar(velero, "velero", "", "the `VERSION` of Velero to run, such as 1.18.3, or the path of a velero executable, with a slash (world envtest only)")
 }
 
 // newest is the release of Velero that is run unless another one is asked for.

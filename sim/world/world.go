@@ -34,6 +34,9 @@ type Job struct {
 	Seed     int64              `json:"seed"`
 	// Bound is the trace time at which the run ends whatever has happened.
 	Bound trace.Time `json:"bound"`
+	// Keep is a folder, which is there, for what a world of real processes leaves beside the trace: logs, objects. Empty: nothing
+	// is kept.
+	Keep string `json:"keep,omitempty"`
 }
 
 // Position is how far a running job is. It changes for as long as the job makes progress.

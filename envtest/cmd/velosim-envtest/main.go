@@ -24,6 +24,11 @@ func main() {
 	flag.StringVar(&o.Server, "server", "", "the velero executable")
 	flag.StringVar(&o.Velero, "velero", "", "its release")
 	flag.StringVar(&o.Plugins, "plugins", "", "the executable of scripted plugins")
+	flag.BoolVar(&o.Exclusive, "exclusive", false, "run one server at a time")
+	flag.Func("plugin", "a further plugin `executable`; may be repeated", func(path string) error {
+		o.Extra = append(o.Extra, path)
+		return nil
+	})
 	flag.Parse()
 	if dir := world.PrivateFolder(); dir != "" { // the CLI may be killed before it removes it
 		if _, err := supervise.Sweep(dir); err != nil {

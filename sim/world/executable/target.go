@@ -37,19 +37,28 @@ func targetOf(world string) (target, error) {
 	return target{}, fmt.Errorf("there is no world %q; the worlds are: %s", world, strings.Join(Worlds(), ", "))
 }
 
-// Envtest returns the path of the world of real processes and its arguments, for a release of Velero: all that it needs is built if
-// it must be.
-func (f Finder) Envtest(ctx context.Context, release string) (path string, args []string, err error) {
+// Envtest returns the path of the world of real processes and its arguments, for a release of Velero, or for the path of a velero
+// executable (it has a slash): all else that it needs is built if it must be.
+func (f Finder) Envtest(ctx context.Context, velero string) (path string, args []string, err error) {
 	if path, err = f.Find(ctx, "envtest"); err != nil {
 		return "", nil, err
 	}
-	args = []string{"--velero", strings.TrimPrefix(release, "v")}
+	server := func() (string, error) { return f.Server(ctx, velero) }
+	release := strings.TrimPrefix(velero, "v")
+	if strings.Contains(velero, "/") {
+		if release, err = f.releaseOf(ctx, velero); err != nil {
+			return "", nil, err
+		}
+		server = func() (string, error) { return filepath.Abs(velero) }
+		args = append(args, "--exclusive")
+	}
+	args = append(args, "--velero", release)
 	for _, part := range []struct {
 		flag string
 		find func() (string, error)
 	}{
 		{"--plugins", func() (string, error) { return f.Plugins(ctx) }},
-		{"--server", func() (string, error) { return f.Server(ctx, release) }},
+		{"--server", server},
 		{"--assets", func() (string, error) { return f.ControlPlane(ctx) }},
 	} {
 		found, err := part.find()
@@ -59,6 +68,24 @@ func (f Finder) Envtest(ctx context.Context, release string) (path string, args 
 		args = append(args, part.flag, found)
 	}
 	return path, args, nil
+}
+
+// releaseOf asks a velero executable for its release.
+func (f Finder) releaseOf(ctx context.Context, path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	var out, stderr strings.Builder
+	if err := f.Run(ctx, f.Dir, &out, &stderr, path, "version", "--client-only"); err != nil {
+		return "", fmt.Errorf("%s does not tell its version, as velero does: %w\n%s", path, err, strings.TrimSpace(stderr.String()))
+	}
+	for line := range strings.Lines(out.String()) {
+		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "Version: "); ok {
+			return strings.TrimPrefix(version, "v"), nil
+		}
+	}
+	return "", fmt.Errorf("%s version --client-only names no version: is it velero?\n%s", path, out.String())
 }
 
 // builds is the folder of the modules that only say what others' executables are built from.
@@ -80,7 +107,7 @@ func (f Finder) Server(ctx context.Context, release string) (string, error) {
 	}
 	return f.find(ctx, target{
 		name: "velero-" + release, module: builds + "/velero-" + release, pkg: "github.com/vmware-tanzu/velero/cmd/velero",
-		link: anyPort, takes: "about 5 minutes",
+		link: anyPort + " -X github.com/vmware-tanzu/velero/pkg/buildinfo.Version=v" + release, takes: "about 5 minutes",
 	})
 }
 
@@ -124,7 +151,7 @@ func (f Finder) ControlPlane(ctx context.Context) (string, error) {
 		{name: "etcd", pkg: "go.etcd.io/etcd/server/v3", takes: "about a minute"},
 		{name: "kube-apiserver", pkg: "k8s.io/kubernetes/cmd/kube-apiserver", takes: "about 10 minutes"},
 	} {
-		t.folder, t.module = "control-plane", builds+"/controlplane"
+		t.folder, t.module, t.link = "control-plane", builds+"/controlplane", stamp
 		var err error
 		if path, err = f.find(ctx, t); err != nil {
 			return "", err
@@ -132,6 +159,9 @@ func (f Finder) ControlPlane(ctx context.Context) (string, error) {
 	}
 	return filepath.Dir(path), nil
 }
+
+// stamp lets kube-apiserver tell its version, which its sources alone do not know: that of envtest/build/controlplane/go.mod.
+const stamp = "-X k8s.io/component-base/version.gitVersion=v1.37.2 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37"
 
 // downloads is where setup-envtest keeps what it has downloaded for this platform, one folder a version (its default --bin-dir, in
 // controller-runtime's tools/setup-envtest/store).

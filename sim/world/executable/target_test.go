@@ -97,3 +97,15 @@ func TestServer(t *testing.T) {
 		t.Errorf("built %v", built)
 	}
 }
+
+// TestStamp: kube-apiserver tells the version that it is built from.
+func TestStamp(t *testing.T) {
+	b, err := os.ReadFile("../../../" + builds + "/controlplane/go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, _, _ := strings.Cut(stamp[strings.Index(stamp, "=v")+1:], " ")
+	if !strings.Contains(string(b), "k8s.io/kubernetes "+version+" ") {
+		t.Errorf("the stamp %s is not what go.mod requires", version)
+	}
+}
