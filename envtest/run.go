@@ -57,12 +57,11 @@ type run struct {
 }
 
 // newRun makes what outlives the servers of the run.
-func newRun(ctx context.Context, w *World, job world.Job, config *rest.Config, folder string, sink func(trace.Event) error) (*run, error) {
-	at, _ := w.positions.Load(job.ID)
+func newRun(ctx context.Context, w *World, job world.Job, config *rest.Config, folder string, rec *recorder) (*run, error) {
 	name := fmt.Sprintf("job-%d", w.jobs.Add(1))
 	r := &run{
 		world: w, job: job, config: config, folder: folder, kept: cmp.Or(job.Keep, folder), phases: map[string]string{}, changed: make(chan struct{}),
-		rec:     &recorder{position: at.(*position), sink: sink, dead: map[int]bool{}},
+		rec:     rec,
 		cluster: cluster.Cluster{Scenario: job.Scenario, Velero: "velero-" + name, Suffix: "-" + name},
 		points:  cluster.NewPoints(job.Scenario),
 	}

@@ -43,17 +43,18 @@ type Options struct {
 type World struct {
 	options Options
 
-	mu    sync.Mutex
-	plane *controlplane.ControlPlane
+	mu     sync.Mutex
+	plane  *controlplane.ControlPlane
+	probed bool // the extra plugins start
 
 	jobs      atomic.Int64 // that were ever run
 	positions sync.Map     // *position, by job
 }
 
-// position is how far a job is.
+// position is how far a job is, from when it was asked for; its trace begins when the control plane is there.
 type position struct {
-	start  time.Time
-	events atomic.Int64
+	asked, start time.Time
+	events       atomic.Int64
 }
 
 // New returns the world. Close it.
@@ -81,13 +82,22 @@ func (w *World) Position(job int) world.Position {
 		return world.Position{}
 	}
 	at := p.(*position)
-	return world.Position{At: trace.Time(time.Since(at.start)), Steps: at.events.Load()}
+	return world.Position{At: trace.Time(time.Since(at.asked)), Steps: at.events.Load()}
 }
 
 // controlPlane returns the administrator's way to the control plane, which the first call starts.
 func (w *World) controlPlane(ctx context.Context) (*rest.Config, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for _, path := range w.options.Extra {
+		if w.probed {
+			break
+		}
+		if err := probe(ctx, path, os.TempDir()); err != nil {
+			return nil, err
+		}
+	}
+	w.probed = true
 	if w.plane == nil {
 		plane, err := controlplane.Start(ctx, controlplane.Options{Assets: w.options.Assets, CRDs: velerocrds.All()})
 		if err != nil {
@@ -112,11 +122,14 @@ func (w *World) Close() error {
 
 // Run implements world.World.
 func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (trace.End, error) {
+	p := &position{asked: time.Now()}
+	w.positions.Store(job.ID, p)
+	defer w.positions.Delete(job.ID)
 	config, err := w.controlPlane(ctx)
 	if err != nil {
 		return trace.End{}, err
 	}
-	w.positions.Store(job.ID, &position{start: time.Now()})
+	p.start = time.Now()
 	folder, err := os.MkdirTemp("", "job-")
 	if err != nil {
 		return trace.End{}, fmt.Errorf("failed to make a folder for the run: %w", err)
@@ -125,7 +138,7 @@ func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) e
 	if folder, err = filepath.EvalSymlinks(folder); err != nil {
 		return trace.End{}, err
 	}
-	r, err := newRun(ctx, w, job, config, folder, sink)
+	r, err := newRun(ctx, w, job, config, folder, &recorder{position: p, sink: sink, dead: map[int]bool{}})
 	if err != nil {
 		return trace.End{}, err
 	}
