@@ -2,57 +2,112 @@ package envtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework/common"
+
+	"github.com/velosim/velosim/envtest/controlplane"
+	"github.com/velosim/velosim/envtest/supervise"
 )
+
+// probeArgument makes the executable one that probes the plugin which follows.
+const probeArgument = "--probe-a-plugin"
+
+// Main must be called first thing in main, and in TestMain, of an executable that has a World: it does not return in the processes
+// that the world makes of it.
+func Main() {
+	controlplane.Main()
+	if len(os.Args) == 3 && os.Args[1] == probeArgument {
+		if err := start(os.Args[2]); err != nil {
+			fmt.Print(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+}
+
+// probe starts a plugin as Velero's server does when it starts, to list what it registers (pkg/plugin/clientmgmt/process), and says why
+// that fails: the server itself would only say that it does. It is done in a process of its own, with which all that the plugin has
+// started ends.
+func probe(ctx context.Context, path, folder string) error {
+	var said bytes.Buffer
+	p, err := supervise.Start(supervise.Command{
+		Path: "/proc/self/exe", Args: []string{probeArgument, path}, Dir: folder, Stdout: &said,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "TMPDIR=" + folder},
+	})
+	if err != nil {
+		return err
+	}
+	defer p.Kill() //nolint:errcheck // the supervisor goes on trying
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if p.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("the plugin %s does not start: %s", path, strings.TrimSpace(said.String()))
+}
 
 // handshakeWithin is how long a plugin may take to say that it is one. Velero would wait for a minute.
 const handshakeWithin = 30 * time.Second
 
-// probe starts a plugin as Velero's server does when it starts, to list what it registers (pkg/plugin/clientmgmt/process), and says why
-// that fails: the server itself would only say that it does.
-func probe(ctx context.Context, path, folder string) error {
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, path)
-	cmd.Dir = folder
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "TMPDIR=" + folder}
+// start starts a plugin and asks what it registers.
+func start(path string) error {
+	stderr := &tail{}
 	client := plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig: framework.Handshake(), AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		Plugins: map[string]plugin.Plugin{string(common.PluginKindPluginLister): framework.NewPluginListerPlugin(nil)},
-		Cmd:     cmd, Stderr: &stderr, Logger: hclog.NewNullLogger(), StartTimeout: handshakeWithin,
+		Cmd:     exec.Command(path), Stderr: stderr, Logger: hclog.NewNullLogger(), StartTimeout: handshakeWithin,
 	})
-	defer client.Kill()
-	err := func() error {
-		protocol, err := client.Client()
-		if err != nil {
-			return err
-		}
-		lister, err := protocol.Dispense(string(common.PluginKindPluginLister))
-		if err != nil {
-			return err
-		}
-		registered, err := lister.(framework.PluginLister).ListPlugins()
-		if err == nil && len(registered) == 0 {
-			err = fmt.Errorf("it registers nothing")
-		}
+	protocol, err := client.Client()
+	if err != nil {
+		return fmt.Errorf("%w\nits stderr says: %s", err, stderr)
+	}
+	lister, err := protocol.Dispense(string(common.PluginKindPluginLister))
+	if err != nil {
 		return err
-	}()
-	if err == nil {
-		return nil
 	}
-	client.Kill() // so that all of its stderr is there
-	said := strings.TrimSpace(stderr.String())
-	if said == "" {
-		said = "nothing"
+	registered, err := lister.(framework.PluginLister).ListPlugins()
+	if err == nil && len(registered) == 0 {
+		err = errors.New("it registers nothing")
 	}
-	return fmt.Errorf("the plugin %s does not start: %w\nIts stderr says: %s", path, err, said)
+	return err
+}
+
+// tail keeps the end of what is written. It is read when the writing is over, or nobody waits for it any more.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+var _ io.Writer = (*tail)(nil)
+
+// Write implements io.Writer.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	t.text = t.text[max(0, len(t.text)-4<<10):]
+	return len(b), nil
+}
+
+// String is what was kept.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return cmp.Or(strings.TrimSpace(string(t.text)), "nothing")
 }

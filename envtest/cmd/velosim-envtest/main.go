@@ -11,13 +11,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/velosim/velosim/envtest"
-	"github.com/velosim/velosim/envtest/controlplane"
 	"github.com/velosim/velosim/envtest/supervise"
 	"github.com/velosim/velosim/sim/world"
 )
 
 func main() {
-	controlplane.Main()
+	envtest.Main()
 	ctrl.SetLogger(logr.Discard())
 	var o envtest.Options
 	flag.StringVar(&o.Assets, "assets", "", "the folder of etcd and kube-apiserver")
