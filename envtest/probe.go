@@ -36,6 +36,10 @@ func Main() {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 3 && os.Args[1] == inClusterArgument {
+		fmt.Fprintln(os.Stderr, becomeInCluster(os.Args[2], os.Args[3], os.Args[4:])) // it returns only if it fails
+		os.Exit(1)
+	}
 }
 
 // probe starts a plugin as Velero's server does when it starts, to list what it registers (pkg/plugin/clientmgmt/process), and says why

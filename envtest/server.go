@@ -41,17 +41,23 @@ func (r *run) start() error {
 		return err
 	}
 	r.rec.add(s.incarnation, "", trace.Body{Process: &trace.Process{Name: "server", State: "started"}})
+	secrets := filepath.Join(r.folder, fmt.Sprintf("secrets-%d", s.incarnation))
+	pod, err := inCluster(s.proxy.Config(), r.cluster.Velero, secrets)
+	if err != nil {
+		return err
+	}
 	home := filepath.Join(r.folder, fmt.Sprintf("home-%d", s.incarnation))
 	s.process, err = supervise.Start(supervise.Command{
-		Path: r.world.options.Server,
+		Path: "/proc/self/exe", MountNamespace: true,
 		Args: []string{
+			inClusterArgument, secrets, r.world.options.Server,
 			"server", "--plugin-dir", filepath.Join(r.folder, "plugins"), "--item-operation-sync-frequency", poll.String(),
 			"--store-validation-frequency", "1s", "--metrics-address", "127.0.0.1:0", "--profiler-address", "",
 		},
-		Env: []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "TZ=UTC", "KUBECONFIG=" + kubeconfig,
-			"VELERO_NAMESPACE=" + r.cluster.Velero, "VELERO_SCRATCH_DIR=" + home, r.plugins.Env(),
-		},
+		Env: append(pod,
+			"PATH="+os.Getenv("PATH"), "HOME="+home, "TMPDIR="+home, "TZ=UTC", "KUBECONFIG="+kubeconfig,
+			"VELERO_NAMESPACE="+r.cluster.Velero, "VELERO_SCRATCH_DIR="+home, r.plugins.Env(),
+		),
 		Dir: r.folder, Stdout: s.log, Stderr: s.log, Folder: home,
 	})
 	if err != nil {

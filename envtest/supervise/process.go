@@ -40,7 +40,7 @@ func Start(c Command) (*Process, error) {
 	if c.Env == nil {
 		c.Env = os.Environ()
 	}
-	return begin(filepath.Base(c.Path), order{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir, Folder: c.Folder}, c.Stdout, c.Stderr)
+	return begin(filepath.Base(c.Path), order{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir, Folder: c.Folder, Mounts: c.MountNamespace}, c.Stdout, c.Stderr)
 }
 
 // possible says why there can be no supervisor.

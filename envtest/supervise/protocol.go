@@ -16,6 +16,8 @@ type order struct {
 	Env    []string `json:"env"`
 	Dir    string   `json:"dir"`
 	Folder string   `json:"folder"`
+	// Mounts: the program is to have a mount namespace of its own.
+	Mounts bool `json:"mounts,omitempty"`
 	// Sweep is a folder to remove at the end. Then there need be no Path.
 	Sweep string `json:"sweep,omitempty"`
 }

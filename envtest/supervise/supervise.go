@@ -35,6 +35,9 @@ type Command struct {
 	Env []string
 	// Dir is the program's working directory. Empty is the owner's.
 	Dir string
+	// MountNamespace gives the program a mount namespace of its own, in which it has the rights to mount; of a user who is not root, a
+	// user namespace too.
+	MountNamespace bool
 	// Stdout and Stderr get what the program and its descendants write, to the last byte before Done is closed. An
 	// *os.File is handed to the program as it is; nil is /dev/null.
 	Stdout, Stderr io.Writer

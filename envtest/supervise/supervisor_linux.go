@@ -97,13 +97,28 @@ func (s *supervisor) start(o order) error {
 		Dir:   o.Dir,
 		Env:   o.Env,
 		Files: []uintptr{null.Fd(), 1, 2},
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+		Sys:   program(o.Mounts),
 	})
 	if err != nil {
 		remove(o.Folder) //nolint:errcheck // it is empty
 		return fmt.Errorf("start %s in %s: %w", o.Path, o.Dir, err)
 	}
 	return nil
+}
+
+// program are the attributes of the program.
+func program(mounts bool) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if !mounts {
+		return a
+	}
+	a.Cloneflags = syscall.CLONE_NEWNS
+	if uid, gid := os.Getuid(), os.Getgid(); uid != 0 {
+		a.Cloneflags |= syscall.CLONE_NEWUSER
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: gid, Size: 1}}
+	}
+	return a
 }
 
 // wait returns when the program has ended or everything is to be killed.
