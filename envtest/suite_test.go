@@ -132,8 +132,8 @@ func version() string { return cmp.Or(os.Getenv("VELOSIM_VELERO"), "1.18.3") }
 // missing is a phase at which a fault of the scenario is to strike, and that the release does not have.
 func missing(release phase.Rules, s *scenario.Scenario) string {
 	for _, f := range s.Faults {
-		if p := f.At.Phase; release.Unqueued && (p == phase.Queued.String() || p == phase.ReadyToStart.String()) {
-			return p
+		if p, err := phase.Parse(f.At.Phase); err == nil && !release.Has(p) {
+			return p.String()
 		}
 	}
 	return ""

@@ -177,7 +177,7 @@ func unable(info world.Info, s *scenario.Scenario) string {
 	}
 	release, err := phase.ForRelease(info.Velero)
 	for _, f := range s.Faults {
-		if p := f.At.Phase; err == nil && release.Unqueued && (p == phase.Queued.String() || p == phase.ReadyToStart.String()) {
+		if p, unknown := phase.Parse(f.At.Phase); err == nil && unknown == nil && !release.Has(p) {
 			return fmt.Sprintf("fault %s strikes at %s, and Velero %s has no such phase", f.ID, p, info.Velero)
 		}
 	}

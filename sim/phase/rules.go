@@ -194,6 +194,9 @@ func Demanded() Rules { return Rules{Name: "demanded"} }
 // Demanded is the reading that says what users need of the release whose reading r is.
 func (r Rules) Demanded() Rules { return Rules{Name: Demanded().Name, Unqueued: r.Unqueued} }
 
+// Has reports whether the reading knows the phase: one without a queue lacks two.
+func (r Rules) Has(p Phase) bool { return !r.Unqueued || p != Queued && p != ReadyToStart }
+
 // ForRelease is the reading that says what a Velero release does. The version is written 1.18.3, v1.18.3 or v1.18; the
 // error for one without a reading names those that have one.
 func ForRelease(version string) (Rules, error) {

@@ -34,11 +34,10 @@ func (r *run) expectation(name string, rd reading) []Finding {
 	if want.Phase != "" && o.phase() != want.Phase {
 		miss(last, "phase "+want.Phase, "phase "+named(o.phase()))
 	}
-	if rd.rules.Unqueued {
-		want.Path = slices.DeleteFunc(slices.Clone(want.Path), func(p string) bool {
-			return p == phase.Queued.String() || p == phase.ReadyToStart.String()
-		})
-	}
+	want.Path = slices.DeleteFunc(slices.Clone(want.Path), func(name string) bool {
+		p, err := phase.Parse(name)
+		return err == nil && !rd.rules.Has(p)
+	})
 	if path := o.path(); want.Path != nil && !slices.Equal(path, want.Path) {
 		left := last
 		for i, c := range o.changes {
