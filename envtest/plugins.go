@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/velosim/velosim/fakeplugins"
 	"github.com/velosim/velosim/fakeplugins/host"
@@ -43,9 +44,22 @@ func (r *run) startPlugins() (err error) {
 		Operations:  fakeplugins.NewOperations(r.rec.position.start),
 		Journal:     r.journal,
 		Access:      r.access,
+		Started:     func(p host.Process) { r.connected(p, 1) },
+		Ended:       func(p host.Process) { r.connected(p, -1) },
 		Failed:      func(err error) { r.fail(fmt.Errorf("a plugin process fails: %w", err)) },
 	})
 	return err
+}
+
+// connected counts the plugin processes of a server.
+func (r *run) connected(p host.Process, n int) {
+	r.change(func() {
+		for _, s := range r.servers {
+			if s.process.Pid() == p.Parent {
+				s.plugins += n
+			}
+		}
+	})
 }
 
 // serverOf is the server that has started the process; nil: none that the run still listens to.
@@ -53,7 +67,7 @@ func (r *run) serverOf(p host.Process) *server {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.servers {
-		if s.process != nil && s.process.Pid() == p.Parent && !s.ended {
+		if s.process.Pid() == p.Parent && !s.ended {
 			return s
 		}
 	}
@@ -104,6 +118,9 @@ func (r *run) access(p host.Process, a trace.Store) (fault host.StoreFault, done
 		fault.Fail = failures.Error()
 	}
 	return fault, func(outcome trace.Store) {
+		if fault.Fail == "" && full(outcome.Error) {
+			r.fail(fmt.Errorf("the folder of the object store, %s: %s", r.kept, outcome.Error))
+		}
 		r.rec.add(s.incarnation, "", trace.Body{Store: &outcome})
 		r.strikeAt(s, r.points.Access(a.Verb, a.Key, true))
 	}
@@ -121,7 +138,7 @@ func (r *run) strikeAt(s *server, faults []scenario.Fault) {
 // strike kills the server, now or after the fault's delay: then it is the one that runs by then.
 func (r *run) strike(s *server, x scenario.Fault) {
 	if x.At.Delay.Duration == 0 {
-		go s.kill(x)
+		r.after(0, func() { s.kill(x) })
 		return
 	}
 	r.after(x.At.Delay.Duration, func() {
@@ -130,4 +147,14 @@ func (r *run) strike(s *server, x scenario.Fault) {
 		r.mu.Unlock()
 		current.kill(x)
 	})
+}
+
+// full reports whether an error is the machine's, and says nothing of Velero.
+func full(err string) bool {
+	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
+		if strings.Contains(err, e.Error()) {
+			return true
+		}
+	}
+	return false
 }

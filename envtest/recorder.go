@@ -31,6 +31,11 @@ func (r *recorder) now() trace.Time {
 func (r *recorder) add(incarnation int, object string, bodies ...trace.Body) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.record(incarnation, object, bodies...)
+}
+
+// record is add, under the lock.
+func (r *recorder) record(incarnation int, object string, bodies ...trace.Body) bool {
 	if r.closed || r.err != nil || r.dead[incarnation] {
 		return false
 	}
@@ -44,22 +49,15 @@ func (r *recorder) add(incarnation int, object string, bodies ...trace.Body) boo
 	return true
 }
 
-// end records what an incarnation's server ends by. Nothing of it is recorded from then on. False: it has ended before.
-func (r *recorder) end(incarnation int, fault *trace.Fault, state string) bool {
-	r.mu.Lock()
-	gone := r.dead[incarnation]
-	r.mu.Unlock()
-	if gone {
-		return false
-	}
-	if fault != nil {
-		r.add(0, "", trace.Body{Fault: fault})
-	}
-	recorded := r.add(incarnation, "", trace.Body{Process: &trace.Process{Name: "server", State: state}})
+// end records what an incarnation's server ended by, and the fault, if it was one. Nothing of it is recorded from then on.
+func (r *recorder) end(incarnation int, fault *trace.Fault, state string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if fault != nil {
+		r.record(0, "", trace.Body{Fault: fault})
+	}
+	r.record(incarnation, "", trace.Body{Process: &trace.Process{Name: "server", State: state}})
 	r.dead[incarnation] = true
-	return recorded
 }
 
 // call returns the ID of a new plugin call.

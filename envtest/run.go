@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/velosim/velosim/envtest/controlplane"
 	"github.com/velosim/velosim/fakeplugins/host"
 	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/phase"
@@ -28,6 +29,8 @@ const (
 	poll = 500 * time.Millisecond
 	// pause is how long the user waits for the server once its location is available: its caches may not show that yet.
 	pause = time.Second
+	// userTimeout bounds each of the user's requests.
+	userTimeout = 30 * time.Second
 	// settling is how long a run goes on when everything is final: two polls, and what they take.
 	settling = 2*poll + time.Second
 )
@@ -47,6 +50,7 @@ type run struct {
 
 	ctx    context.Context // of all that the run starts
 	cancel context.CancelFunc
+	later  sync.WaitGroup // what after does
 
 	mu      sync.Mutex
 	changed chan struct{}     // closed, and made anew, when something of what follows has changed
@@ -57,10 +61,10 @@ type run struct {
 }
 
 // newRun makes what outlives the servers of the run.
-func newRun(ctx context.Context, w *World, job world.Job, config *rest.Config, folder string, rec *recorder) (*run, error) {
+func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.ControlPlane, folder string, rec *recorder) (*run, error) {
 	name := fmt.Sprintf("job-%d", w.jobs.Add(1))
 	r := &run{
-		world: w, job: job, config: config, folder: folder, kept: cmp.Or(job.Keep, folder), phases: map[string]string{}, changed: make(chan struct{}),
+		world: w, job: job, config: plane.Config(), folder: folder, kept: cmp.Or(job.Keep, folder), phases: map[string]string{}, changed: make(chan struct{}),
 		rec:     rec,
 		cluster: cluster.Cluster{Scenario: job.Scenario, Velero: "velero-" + name, Suffix: "-" + name},
 		points:  cluster.NewPoints(job.Scenario),
@@ -72,8 +76,17 @@ func newRun(ctx context.Context, w *World, job world.Job, config *rest.Config, f
 			return nil, err
 		}
 	}
+	go func() {
+		select {
+		case <-plane.Done():
+			r.fail(fmt.Errorf("the control plane ended: %w", plane.Err()))
+		case <-r.ctx.Done():
+		}
+	}()
+	user := rest.CopyConfig(r.config)
+	user.Timeout = userTimeout
 	var err error
-	if r.user, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+	if r.user, err = client.New(user, client.Options{Scheme: scheme}); err != nil {
 		return nil, fmt.Errorf("failed to reach the control plane: %w", err)
 	}
 	if err := r.prepare(); err != nil {
@@ -112,6 +125,7 @@ func (r *run) prepare() error {
 func (r *run) close() {
 	r.cancel()
 	r.rec.close()
+	r.later.Wait() // it may be starting a server
 	for _, s := range r.servers {
 		s.end()
 	}
@@ -269,11 +283,11 @@ func (r *run) final(object string) func() bool {
 // after does something later, unless the run has ended.
 func (r *run) after(d time.Duration, do func()) {
 	r.change(func() { r.timers++ })
-	go func() {
+	r.later.Go(func() {
 		r.sleep(d)
 		if r.ctx.Err() == nil {
 			do()
 		}
 		r.change(func() { r.timers-- })
-	}()
+	})
 }

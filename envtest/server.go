@@ -22,7 +22,9 @@ type server struct {
 	proxy       *proxy.Proxy
 	process     *supervise.Process
 	log         *os.File
-	ended       bool // guarded by the run's lock
+	// Guarded by the run's lock: it has ended, or is being killed; and how many of its plugin processes are connected.
+	ended   bool
+	plugins int
 }
 
 // start starts the next incarnation.
@@ -32,7 +34,11 @@ func (r *run) start() error {
 	if s.proxy, err = proxy.Start(proxy.Options{Upstream: r.config, Hooks: hooks{s}}); err != nil {
 		return err
 	}
-	r.change(func() { r.servers = append(r.servers, s) })
+	defer func() {
+		if s.process == nil {
+			s.end()
+		}
+	}()
 	kubeconfig := filepath.Join(r.folder, fmt.Sprintf("kubeconfig-%d", s.incarnation))
 	if err := s.proxy.WriteKubeconfig(kubeconfig); err != nil {
 		return err
@@ -63,15 +69,23 @@ func (r *run) start() error {
 	if err != nil {
 		return fmt.Errorf("failed to start the server: %w", err)
 	}
+	r.change(func() { r.servers = append(r.servers, s) })
 	go s.watch()
 	return nil
+}
+
+// claim reports whether the server runs, and says that it does no more: one alone may end it.
+func (s *server) claim() bool {
+	first := false
+	s.run.change(func() { first, s.ended = !s.ended, true })
+	return first
 }
 
 // watch notices that the server has ended by itself.
 func (s *server) watch() {
 	<-s.process.Done()
-	if s.run.rec.end(s.incarnation, nil, "stopped") && s.run.ctx.Err() == nil {
-		s.run.change(func() { s.ended = true })
+	if s.claim() && s.run.ctx.Err() == nil {
+		s.run.rec.end(s.incarnation, nil, "stopped")
 		s.run.fail(fmt.Errorf("the server ended by itself: %v; its log ends with:\n%s", s.process.Err(), s.tail()))
 	}
 }
@@ -86,33 +100,53 @@ func (s *server) tail() []byte {
 	return b[max(0, len(b)-most):]
 }
 
-// kill ends the server at once, as SIGKILL does, and its plugins with it, because of a fault. It starts again later.
+// kill ends the server at once, as SIGKILL does, and its plugins with it, because of a fault. It starts again later. What it has done
+// until it is dead is recorded first.
 func (s *server) kill(x scenario.Fault) {
 	r, k := s.run, x.Do.Kill
-	fault := &trace.Fault{ID: x.ID, What: fmt.Sprintf("the server is killed, and restarted after %s", k.RestartAfter)}
-	if !r.rec.end(s.incarnation, fault, "killed") {
+	if !s.claim() {
 		r.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, Missed: "the server was down"}})
 		return
 	}
-	r.change(func() { s.ended = true })
+	if err := s.process.Kill(); err != nil {
+		r.fail(fmt.Errorf("failed to kill the server: %w", err))
+	}
+	s.proxy.Close() // with which the writes that were under way have been told
+	s.disconnected()
+	r.rec.end(s.incarnation, &trace.Fault{ID: x.ID, What: fmt.Sprintf("the server is killed, and restarted after %s", k.RestartAfter)}, "killed")
 	r.after(k.RestartAfter.Duration, func() {
 		if err := r.start(); err != nil {
 			r.fail(err)
 		}
 	})
-	if err := s.process.Kill(); err != nil {
-		r.fail(fmt.Errorf("failed to kill the server: %w", err))
+}
+
+// disconnected waits until all is told of the plugins of a dead server.
+func (s *server) disconnected() {
+	late := time.After(5 * time.Second) // connections end with their processes
+	for {
+		s.run.mu.Lock()
+		left, changed := s.plugins, s.run.changed
+		s.run.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-late:
+			return
+		}
 	}
-	go s.proxy.Close() // not from here: its hooks may wait for this
 }
 
 // stop ends the current server as SIGTERM does, so that what it leaves behind shows.
 func (r *run) stop() {
 	s := r.servers[len(r.servers)-1]
-	if s.ended {
+	if !s.claim() {
 		return
 	}
 	s.process.Stop(grace) //nolint:errcheck // how it ends is no part of the run
+	s.disconnected()
 	r.rec.end(s.incarnation, nil, "stopped")
 }
 

@@ -10,20 +10,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/velosim/velosim/envtest/controlplane"
 	"github.com/velosim/velosim/envtest/controlplane/velerocrds"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/world"
 )
 
-const (
-	// Scale is how much shorter Velero's own waits are: it polls every 500 ms instead of every 10 s.
-	Scale = 0.05
-	// parallel is how many jobs run at a time, at most.
-	parallel = 8
-)
+// parallel is how many jobs run at a time, at most.
+const parallel = 8
 
 // Options say what to run. All paths are required.
 type Options struct {
@@ -43,9 +38,10 @@ type Options struct {
 type World struct {
 	options Options
 
-	mu     sync.Mutex
-	plane  *controlplane.ControlPlane
-	probed bool // the extra plugins start
+	mu       sync.Mutex
+	plane    *controlplane.ControlPlane
+	probed   bool // the extra plugins were, and unusable is why one does not start
+	unusable error
 
 	jobs      atomic.Int64 // that were ever run
 	positions sync.Map     // *position, by job
@@ -63,7 +59,7 @@ func New(o Options) *World { return &World{options: o} }
 // Info implements world.World.
 func (w *World) Info() world.Info {
 	info := world.Info{
-		World: "envtest", Velero: w.options.Velero, Scale: Scale, Parallel: parallel,
+		World: "envtest", Velero: w.options.Velero, Scale: scenario.RealTimeScale, Parallel: parallel,
 		Capabilities: []string{world.CanBackup, world.CanRestore, world.CanKill, world.CanStore},
 	}
 	if w.options.Exclusive {
@@ -85,27 +81,31 @@ func (w *World) Position(job int) world.Position {
 	return world.Position{At: trace.Time(time.Since(at.asked)), Steps: at.events.Load()}
 }
 
-// controlPlane returns the administrator's way to the control plane, which the first call starts.
-func (w *World) controlPlane(ctx context.Context) (*rest.Config, error) {
+// controlPlane returns the control plane, which the first call starts, and one that finds it ended.
+func (w *World) controlPlane(ctx context.Context) (*controlplane.ControlPlane, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.plane != nil {
+		select {
+		case <-w.plane.Done():
+		default:
+			return w.plane, nil
+		}
+	}
 	for _, path := range w.options.Extra {
-		if w.probed {
-			break
-		}
-		if err := probe(ctx, path, os.TempDir()); err != nil {
-			return nil, err
+		if w.unusable == nil && !w.probed {
+			w.unusable = probe(ctx, path, os.TempDir())
 		}
 	}
-	w.probed = true
-	if w.plane == nil {
-		plane, err := controlplane.Start(ctx, controlplane.Options{Assets: w.options.Assets, CRDs: velerocrds.All()})
-		if err != nil {
-			return nil, fmt.Errorf("failed to start the control plane: %w", err)
-		}
-		w.plane = plane
+	if w.probed = true; w.unusable != nil {
+		return nil, w.unusable
 	}
-	return w.plane.Config(), nil
+	plane, err := controlplane.Start(ctx, controlplane.Options{Assets: w.options.Assets, CRDs: velerocrds.All()})
+	if err != nil {
+		return nil, fmt.Errorf("failed to start the control plane: %w", err)
+	}
+	w.plane = plane
+	return plane, nil
 }
 
 // Close ends the control plane.
@@ -125,7 +125,7 @@ func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) e
 	p := &position{asked: time.Now()}
 	w.positions.Store(job.ID, p)
 	defer w.positions.Delete(job.ID)
-	config, err := w.controlPlane(ctx)
+	plane, err := w.controlPlane(ctx)
 	if err != nil {
 		return trace.End{}, err
 	}
@@ -138,7 +138,7 @@ func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) e
 	if folder, err = filepath.EvalSymlinks(folder); err != nil {
 		return trace.End{}, err
 	}
-	r, err := newRun(ctx, w, job, config, folder, &recorder{position: p, sink: sink, dead: map[int]bool{}})
+	r, err := newRun(ctx, w, job, plane, folder, &recorder{position: p, sink: sink, dead: map[int]bool{}})
 	if err != nil {
 		return trace.End{}, err
 	}

@@ -3,22 +3,37 @@ package scenario
 import (
 	"slices"
 	"time"
+
+	"github.com/velosim/velosim/sim/phase"
 )
 
+// RealTimeScale is how much shorter what the specification gives a length is in real time: polls, and the deadline of calls.
+const RealTimeScale = 0.05
+
 // RealTime returns a copy of the scenario that a world without virtual time can run: as Scaled does, so far apart that a machine
-// under load keeps the order, and that a server that was killed is back before the next thing happens.
+// under load keeps the order, and that a server that was killed is back before the next thing happens. A call that takes longer
+// than its deadline still does. The order of sums, such as a fault's delay and the restart after it, may be another.
 func (s *Scenario) RealTime() *Scenario {
 	step := 3 * time.Second
 	if slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do.Kill != nil }) {
 		step = 15 * time.Second
 	}
-	return s.Scaled(step, step)
+	slow := slices.ContainsFunc(s.Plugins, func(p Plugin) bool {
+		return max(p.Execute.Delay.Duration, p.Progress.Delay.Duration, p.Cancel.Delay.Duration) > phase.CallDeadline
+	})
+	if !slow {
+		return s.Scaled(step, step)
+	}
+	return s.shorten(step, step, time.Duration(1.2*RealTimeScale*float64(phase.CallDeadline)))
 }
 
 // Scaled returns a copy of the scenario with its durations shortened so that it can run in real time: the shortest keep their
 // length, and any two that follow one another lie at least step apart, if they did before. Their order stays. Operation timeouts
 // come to no less than least, if they were as long. Names, counts and expectations are the same.
-func (s *Scenario) Scaled(step, least time.Duration) *Scenario {
+func (s *Scenario) Scaled(step, least time.Duration) *Scenario { return s.shorten(step, least, 0) }
+
+// shorten is Scaled. What is longer than the deadline of calls comes to no less than slow.
+func (s *Scenario) shorten(step, least, slow time.Duration) *Scenario {
 	copied := s.clone()
 	all := copied.durations()
 	var lengths []time.Duration
@@ -30,6 +45,9 @@ func (s *Scenario) Scaled(step, least time.Duration) *Scenario {
 	last := time.Duration(0)
 	for _, d := range slices.Compact(lengths) {
 		last = min(d, last+step)
+		if d > phase.CallDeadline {
+			last = max(last, slow)
+		}
 		short[d] = last
 	}
 	for _, d := range all {

@@ -48,3 +48,23 @@ expect: {phase: Completed, within: 4h}
 		t.Errorf("the original has changed:\n%s", diff)
 	}
 }
+
+// TestRealTimeKeepsTheDeadline: a call that takes longer than it may, does so in real time, and one that does not, does not.
+func TestRealTimeKeepsTheDeadline(t *testing.T) {
+	s, errs := scenario.Parse("s.yaml", []byte(`
+apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: s}
+plugins:
+- {name: example.io/slow, execute: {delay: 15m}, progress: {delay: 9m}, operation: {progress: [{at: 10m, completed: true}]}}
+expect: {phase: Completed}
+`))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	p := s.RealTime().Plugins[0]
+	deadline := time.Duration(scenario.RealTimeScale * float64(10*time.Minute))
+	if p.Execute.Delay.Duration <= deadline || p.Progress.Delay.Duration >= deadline {
+		t.Errorf("delays %v and %v, of a deadline of %v", p.Execute.Delay, p.Progress.Delay, deadline)
+	}
+}

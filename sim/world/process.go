@@ -124,7 +124,9 @@ func (p *Process) discard(c *child) {
 	c.stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.child = nil
+	if p.child == c { // else another job has started the next one
+		p.child = nil
+	}
 }
 
 // Run implements World. Whatever becomes of the process is in the End: trace.Panicked with the panic's text if Velero

@@ -44,7 +44,7 @@ func (f Finder) Envtest(ctx context.Context, velero string) (path string, args [
 		return "", nil, err
 	}
 	server := func() (string, error) { return f.Server(ctx, velero) }
-	release := strings.TrimPrefix(velero, "v")
+	release := bare(velero)
 	if strings.Contains(velero, "/") {
 		if release, err = f.releaseOf(ctx, velero); err != nil {
 			return "", nil, err
@@ -82,7 +82,7 @@ func (f Finder) releaseOf(ctx context.Context, path string) (string, error) {
 	}
 	for line := range strings.Lines(out.String()) {
 		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "Version: "); ok {
-			return strings.TrimPrefix(version, "v"), nil
+			return bare(version), nil
 		}
 	}
 	return "", fmt.Errorf("%s version --client-only names no version: is it velero?\n%s", path, out.String())
@@ -99,7 +99,7 @@ func (f Finder) Plugins(ctx context.Context) (string, error) {
 // Server returns the path of the velero executable of a release, such as 1.18.3, which is built if it must be. The error for one
 // that the checkout does not know names those that it does.
 func (f Finder) Server(ctx context.Context, release string) (string, error) {
-	release = strings.TrimPrefix(release, "v")
+	release = bare(release)
 	if root, err := checkout(f.Dir); err == nil && f.WorldDir == "" {
 		if known := releases(root); !slices.Contains(known, release) {
 			return "", fmt.Errorf("there is no Velero %s here; there are: %s (each is a folder %s/velero-…)", release, strings.Join(known, ", "), builds)
@@ -114,6 +114,14 @@ func (f Finder) Server(ctx context.Context, release string) (string, error) {
 // anyPort lets several servers run at a time: Velero's manager serves metrics at controller-runtime's default address, :8080 on all
 // interfaces, for which there is no flag.
 const anyPort = "-X sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=127.0.0.1:0"
+
+// bare is a version without its v.
+func bare(version string) string {
+	if len(version) > 1 && version[0] == 'v' && version[1] >= '0' && version[1] <= '9' {
+		return version[1:]
+	}
+	return version
+}
 
 // releases of Velero that a checkout can build, the newest last.
 func releases(root string) []string {
