@@ -88,16 +88,16 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 	if err != nil {
 		return wrongScenarios(c, err)
 	}
+	plugins, err := o.pluginPaths(sources)
+	if err != nil {
+		return err
+	}
 	path, flags, err := c.findWorld(ctx, o.world, o.velero)
 	if err != nil {
 		return err
 	}
-	for _, plugin := range o.plugins {
-		found, err := pluginPath(plugin, o.world)
-		if err != nil {
-			return err
-		}
-		flags = append(flags, "--plugin", found)
+	for _, plugin := range plugins {
+		flags = append(flags, "--plugin", plugin)
 	}
 	if o.parallel == 0 {
 		o.parallel = runtime.NumCPU()
@@ -118,19 +118,39 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 	return exitOf(results, len(jobs))
 }
 
-// pluginPath is the path of a user's plugin, from wherever the server runs.
-func pluginPath(path, world string) (string, error) {
-	if world != "envtest" {
-		return "", fmt.Errorf("--plugin %s: the world %s has no processes; add --world envtest", path, world)
+// pluginPaths are the paths of the user's plugins, from wherever the server runs. In its plugin folder each has the name of its file,
+// beside those of the scenarios.
+func (o runOptions) pluginPaths(sources []source) ([]string, error) {
+	taken := map[string]string{"object-store": "the object store"}
+	for _, s := range sources {
+		for _, p := range s.scenario.Plugins {
+			taken[strings.ReplaceAll(p.Name, "/", "-")] = "the scripted plugin " + p.Name
+		}
 	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("--plugin: %w", err)
-	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
-		return "", fmt.Errorf("--plugin %s: it is no executable file (chmod +x?)", path)
+	var paths []string
+	for _, path := range o.plugins {
+		if o.world != "envtest" {
+			return nil, fmt.Errorf("--plugin %s: the world %s has no processes; add --world envtest", path, o.world)
+		}
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("--plugin %q: %w", path, err)
+		case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+			return nil, fmt.Errorf("--plugin %s: it is no executable file (chmod +x?)", path)
+		}
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		name := filepath.Base(absolute)
+		if other, ok := taken[name]; ok {
+			return nil, fmt.Errorf("--plugin %s: %s has the file name %s, too: rename it", path, other, name)
+		}
+		taken[name] = "another --plugin"
+		paths = append(paths, absolute)
 	}
-	return filepath.Abs(path)
+	return paths, nil
 }
 
 // jobs are what is to be run, in the order of the scenarios and their seeds.

@@ -24,6 +24,9 @@ type privateDir struct {
 func newPrivateDir() (privateDir, error) {
 	sweep()
 	path, err := os.MkdirTemp("", privateDirs)
+	if err == nil {
+		path, err = filepath.Abs(path) // TMPDIR may be relative
+	}
 	if err != nil {
 		return privateDir{}, fmt.Errorf("failed to make the world's private folder: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // target is how to build an executable.
@@ -40,9 +41,6 @@ func targetOf(world string) (target, error) {
 // Envtest returns the path of the world of real processes and its arguments, for a release of Velero, or for the path of a velero
 // executable (it has a slash): all else that it needs is built if it must be.
 func (f Finder) Envtest(ctx context.Context, velero string) (path string, args []string, err error) {
-	if path, err = f.Find(ctx, "envtest"); err != nil {
-		return "", nil, err
-	}
 	server := func() (string, error) { return f.Server(ctx, velero) }
 	release := bare(velero)
 	if strings.Contains(velero, "/") {
@@ -51,6 +49,9 @@ func (f Finder) Envtest(ctx context.Context, velero string) (path string, args [
 		}
 		server = func() (string, error) { return filepath.Abs(velero) }
 		args = append(args, "--exclusive")
+	}
+	if path, err = f.Find(ctx, "envtest"); err != nil {
+		return "", nil, err
 	}
 	args = append(args, "--velero", release)
 	for _, part := range []struct {
@@ -76,6 +77,11 @@ func (f Finder) releaseOf(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if !executable(path) {
+		return "", fmt.Errorf("%s is no executable file: give the path of velero", path)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
 	var out, stderr strings.Builder
 	if err := f.Run(ctx, f.Dir, &out, &stderr, path, "version", "--client-only"); err != nil {
 		return "", fmt.Errorf("%s does not tell its version, as velero does: %w\n%s", path, err, strings.TrimSpace(stderr.String()))
