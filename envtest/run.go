@@ -62,7 +62,7 @@ type run struct {
 
 // newRun makes what outlives the servers of the run.
 func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.ControlPlane, folder string, rec *recorder) (*run, error) {
-	name := fmt.Sprintf("job-%d", w.jobs.Add(1))
+	name := fmt.Sprintf("j%d", w.jobs.Add(1))
 	r := &run{
 		world: w, job: job, config: plane.Config(), folder: folder, kept: cmp.Or(job.Keep, folder), phases: map[string]string{}, changed: make(chan struct{}),
 		rec:     rec,

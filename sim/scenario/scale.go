@@ -12,7 +12,7 @@ const RealTimeScale = 0.05
 
 // RealTime returns a copy of the scenario that a world without virtual time can run: as Scaled does, so far apart that a machine
 // under load keeps the order, and that a server that was killed is back before the next thing happens. A call that takes longer
-// than its deadline still does. The order of sums, such as a fault's delay and the restart after it, may be another.
+// than its deadline still does. Of sums, the order is kept of a kill's delay and its restart; others may change theirs.
 func (s *Scenario) RealTime() *Scenario {
 	step := 3 * time.Second
 	if slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do.Kill != nil }) {
@@ -40,6 +40,11 @@ func (s *Scenario) shorten(step, least, slow time.Duration) *Scenario {
 	for _, d := range all {
 		lengths = append(lengths, d.Duration)
 	}
+	for _, f := range s.Faults {
+		if f.Do.Kill != nil {
+			lengths = append(lengths, f.restarted())
+		}
+	}
 	slices.Sort(lengths)
 	short := map[time.Duration]time.Duration{}
 	last := time.Duration(0)
@@ -52,6 +57,11 @@ func (s *Scenario) shorten(step, least, slow time.Duration) *Scenario {
 	}
 	for _, d := range all {
 		d.Duration = short[d.Duration]
+	}
+	for i, f := range s.Faults {
+		if f.Do.Kill != nil {
+			copied.Faults[i].Do.Kill.RestartAfter.Duration = short[f.restarted()] - short[f.At.Delay.Duration]
+		}
 	}
 	for _, pair := range [][2]*Duration{{copied.timeout(), s.timeout()}, {copied.restoreTimeout(), s.restoreTimeout()}} {
 		if scaled, original := pair[0], pair[1]; scaled != nil {
@@ -86,7 +96,12 @@ func (s *Scenario) clone() *Scenario {
 	return &c
 }
 
-// durations of what happens in a run: not those that are expected of it.
+// restarted is when a server that the fault kills starts again, counted from the fault's point.
+func (f Fault) restarted() time.Duration {
+	return f.At.Delay.Duration + f.Do.Kill.RestartAfter.Duration
+}
+
+// durations of what happens in a run, counted from where it begins: not those that are expected of it, nor that of a restart.
 func (s *Scenario) durations() []*Duration {
 	var all []*Duration
 	for _, d := range []*Duration{s.timeout(), s.restoreTimeout()} {
@@ -106,9 +121,6 @@ func (s *Scenario) durations() []*Duration {
 	for i := range s.Faults {
 		f := &s.Faults[i]
 		all = append(all, &f.At.Delay)
-		if f.Do.Kill != nil {
-			all = append(all, &f.Do.Kill.RestartAfter)
-		}
 	}
 	return all
 }

@@ -38,7 +38,7 @@ expect: {phase: Completed, within: 4h}
 		"within": scaled.Expect.Within.Duration,
 	}
 	want := map[string]time.Duration{
-		"execute": time.Second, "restore": 2 * time.Second, "restart": 5 * time.Second, "second": 8 * time.Second, "kill": 8 * time.Second,
+		"execute": time.Second, "restore": 2 * time.Second, "second": 5 * time.Second, "kill": 5 * time.Second, "restart": 3 * time.Second,
 		"third": 11 * time.Second, "backup": 15 * time.Second, "first": 0, "within": 4 * time.Hour,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -66,5 +66,27 @@ expect: {phase: Completed}
 	deadline := time.Duration(scenario.RealTimeScale * float64(10*time.Minute))
 	if p.Execute.Delay.Duration <= deadline || p.Progress.Delay.Duration >= deadline {
 		t.Errorf("delays %v and %v, of a deadline of %v", p.Execute.Delay, p.Progress.Delay, deadline)
+	}
+}
+
+// TestRealTimeKeepsTheOrderOfRestarts: a server that is back before a timeout is so in real time.
+func TestRealTimeKeepsTheOrderOfRestarts(t *testing.T) {
+	s, errs := scenario.Parse("s.yaml", []byte(`
+apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: s}
+backup: {itemOperationTimeout: 3m}
+plugins: [{name: example.io/mover, operation: {progress: [{at: 0s}, {at: 20s, done: 1}, {at: 40s, done: 2}, {at: 4m, completed: true}]}}]
+faults: [{at: {phase: WaitingForPluginOperations, delay: 1m}, do: {kill: {restartAfter: 90s}}}]
+expect: {phase: PartiallyFailed}
+`))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	r := s.RealTime()
+	back := r.Faults[0].At.Delay.Duration + r.Faults[0].Do.Kill.RestartAfter.Duration
+	timeout, completes := r.Backup.ItemOperationTimeout.Duration, r.Plugins[0].Operation.Progress[3].At.Duration
+	if back+10*time.Second > timeout || timeout+10*time.Second > completes {
+		t.Errorf("back at %v, timeout at %v, completes at %v", back, timeout, completes)
 	}
 }
