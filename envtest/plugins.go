@@ -22,10 +22,9 @@ const objectStore = "object-store"
 func (r *run) startPlugins() (err error) {
 	executables := map[string]host.Executable{objectStore: {ObjectStore: true}}
 	for _, p := range r.cluster.Plugins() {
-		name := strings.ReplaceAll(p.Name, "/", "-")
-		e := executables[name]
+		e := executables[p.File()]
 		e.Plugins = append(e.Plugins, p)
-		executables[name] = e
+		executables[p.File()] = e
 	}
 	for name := range executables {
 		if err := os.Link(r.world.options.Plugins, filepath.Join(r.folder, "plugins", name)); err != nil {

@@ -124,7 +124,7 @@ func (o runOptions) pluginPaths(sources []source) ([]string, error) {
 	taken := map[string]string{"object-store": "the object store"}
 	for _, s := range sources {
 		for _, p := range s.scenario.Plugins {
-			taken[strings.ReplaceAll(p.Name, "/", "-")] = "the scripted plugin " + p.Name
+			taken[p.File()] = "the scripted plugin " + p.Name
 		}
 	}
 	var paths []string

@@ -50,10 +50,3 @@ func (p *Points) pass(is func(scenario.Point) bool) (strike []scenario.Fault) {
 	}
 	return strike
 }
-
-// Passed is how often a fault's point was.
-func (p *Points) Passed(f scenario.Fault) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.passed[f.ID]
-}

@@ -249,50 +249,6 @@ func TestStep(t *testing.T) {
 	}
 }
 
-func TestNotEnabled(t *testing.T) {
-	demanded, release := readings(t)[0], readings(t)[1]
-	forgotten, _ := walk(t, release, Initial(Backup), Enqueued, Dequeued, ServerKilled, ServerStarted)
-	tests := []struct {
-		name  string
-		rules Rules
-		from  State
-		in    Input
-	}{
-		{"an operation starts after the first pass began", release, inProgress(t, release, Backup, OperationStarted, ProgressCompleted), OperationStarted},
-		{"progress of an operation when none runs", release, inProgress(t, release, Backup), ProgressCompleted},
-		{"a pass while a call hangs", demanded, inProgress(t, demanded, Backup, OperationStarted, ProgressHung), PassEnded},
-		{"v1.18: a hung call is given up", release, inProgress(t, release, Backup, OperationStarted, ProgressHung), CallTimedOut},
-		{"v1.18: retries", release, inProgress(t, release, Backup, OperationStarted, PassEnded), RetriesExhausted},
-		{"v1.18: a forgotten backup starts", release, forgotten, Validated},
-		{"v1.18: a forgotten backup is queued again", release, forgotten, Requeued},
-		{"deletion of a running backup", release, inProgress(t, release, Backup), DeletionRequested},
-		{"deletion of a waiting backup", release, inProgress(t, release, Backup, OperationStarted, PassEnded), DeletionRequested},
-		{"v1.18: anything but the read of operations that were never stored", release, inProgress(t, release, Restore, OperationStarted, RunUploadFailed), PassEnded},
-		{"v1.18: a finalizer succeeds without contents", release, inProgress(t, release, Backup, OperationStarted, ProgressCompleted, PassEnded, ContentsDisappeared), FinalizerSucceeded},
-		{"v1.18: it fails for good", release, inProgress(t, release, Backup, OperationStarted, ProgressCompleted, PassEnded, ContentsDisappeared), FinalizerFailed},
-		{"contents that no finalizer needs disappear", release, inProgress(t, release, Backup, PassEnded), ContentsDisappeared},
-		{"operations of a backup are not uploaded", release, inProgress(t, release, Backup, OperationStarted), RunUploadFailed},
-		{"an operation too many", release, State{Phase: InProgress, Running: MaxOperations}, OperationStarted},
-		{"an item to update without operations", release, inProgress(t, release, Backup, PassEnded), ExecuteHung},
-		{"an item to update in a restore", release, inProgress(t, release, Restore, OperationStarted, ProgressCompleted, PassEnded), ExecuteHung},
-		{"demanded: a backup that is ready goes back without a restart", demanded, State{Phase: ReadyToStart, Tracked: TrackedReady}, Requeued},
-		{"a deletion request for a restore", release, Initial(Restore), DeletionRequested},
-		{"a step of a dead server", release, State{Down: true}, Enqueued},
-		{"a restore in the queue", release, Initial(Restore), Enqueued},
-		{"errors of a backup's finalizer", release, inProgress(t, release, Backup, PassEnded), FinalizerFailed},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if test.rules.Enabled(test.from, test.in) {
-				t.Error("it is enabled")
-			}
-			if got, effects := test.rules.Step(test.from, test.in); got != test.from || effects != 0 {
-				t.Errorf("Step = %+v, %s; want the state unchanged and no effects", got, effects)
-			}
-		})
-	}
-}
-
 // TestRestartMakesDeletionPossible: the tracker is empty after a restart.
 func TestRestartMakesDeletionPossible(t *testing.T) {
 	for _, rules := range readings(t) {

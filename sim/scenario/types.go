@@ -1,6 +1,9 @@
 package scenario
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // The only apiVersion and kind that Parse accepts.
 const (
@@ -76,6 +79,9 @@ type Plugin struct {
 	Progress  Behaviour  `json:"progress,omitzero"`
 	Cancel    Behaviour  `json:"cancel,omitzero"`
 }
+
+// File is the name of the plugin's executable in a server's plugin folder.
+func (p Plugin) File() string { return strings.ReplaceAll(p.Name, "/", "-") }
 
 // Behaviour is how one method of a plugin misbehaves. The zero value: it does not.
 type Behaviour struct {

@@ -77,7 +77,7 @@ type Phase struct {
 type Write struct {
 	// Client that wrote: a controller's name, "startup", or "user".
 	Client string `json:"client"`
-	// Verb is create, update, patch or delete.
+	// Verb is create, update, patch, delete or deletecollection.
 	Verb string `json:"verb"`
 	// Resource and Name of what was written: backups velero/backup-1.
 	Resource string `json:"resource"`
