@@ -69,6 +69,9 @@ func probe(ctx context.Context, path, folder string) error {
 // handshakeWithin is how long a plugin may take to say that it is one. Velero would wait for a minute.
 const handshakeWithin = 30 * time.Second
 
+// drainWithin is how long what a plugin that has not started still has to say is waited for.
+const drainWithin = time.Second
+
 // start starts a plugin and asks what it registers.
 func start(path string) error {
 	stderr := &tail{}
@@ -79,6 +82,7 @@ func start(path string) error {
 	})
 	protocol, err := client.Client()
 	if err != nil {
+		drain(client)
 		return fmt.Errorf("%w\nits stderr says: %s", err, stderr)
 	}
 	lister, err := protocol.Dispense(string(common.PluginKindPluginLister))
@@ -90,6 +94,19 @@ func start(path string) error {
 		err = errors.New("it registers nothing")
 	}
 	return err
+}
+
+// drain waits until all that a plugin has said before it ended was read, or for drainWithin: what it has started may hold its stderr open.
+func drain(client *plugin.Client) {
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		client.Kill()
+	}()
+	select {
+	case <-drained:
+	case <-time.After(drainWithin):
+	}
 }
 
 // tail keeps the end of what is written. It is read when the writing is over, or nobody waits for it any more.
