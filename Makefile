@@ -8,10 +8,10 @@ OVERLAY      = -overlay=$$($(CURDIR)/bin/velosim setup --overlay)
 ENVTEST      = VELOSIM_ENVTEST=1 KUBEBUILDER_ASSETS=$$(bin/velosim setup --assets) go test -count=1
 
 .DEFAULT_GOAL := help
-.PHONY: help build sim test test-full lint bench fmt clean
+.PHONY: help build sim test test-full cover-velero lint bench fmt clean
 
 help: ## Show this help
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 	@echo
 	@echo 'make sim SCENARIO=name [WORLD=virtual|envtest] [SEED=n] [ARGS="-v"]'
 
@@ -37,6 +37,9 @@ test-full: build ## The same, longer: 50 seeds, 1,000 runs in one process, the r
 	bin/velosim setup --world envtest --velero 1.14.0
 	$(ENVTEST) -timeout 60m ./envtest -run Envtest -v -ginkgo.label-filter='backup || restore'
 	VELOSIM_VELERO=1.14.0 $(ENVTEST) -timeout 60m ./envtest -run Envtest -v -ginkgo.label-filter='backup || restore'
+
+cover-velero: build ## Show how much of Velero's phase controllers the catalogue reaches: make cover-velero [SEEDS=8] [MISSED=1]
+	@cd sim/velero && go run ./cmd/velosim-cover $(if $(SEEDS),-seeds $(SEEDS)) $(if $(MISSED),-missed)
 
 lint: build ## Check formatting, go.mod files and code
 	@files=$$($(GOFUMPT) -l .) && test -z "$$files" || { echo "not formatted (make fmt): $$files"; exit 1; }

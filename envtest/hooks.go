@@ -8,6 +8,7 @@ import (
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 
 	"github.com/velosim/velosim/envtest/proxy"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -22,23 +23,39 @@ func (hooks) Before(*proxy.Request) proxy.Action { return proxy.Action{} }
 func (h hooks) After(q *proxy.Request, a *proxy.Response) proxy.Action {
 	r := h.run
 	write := proxy.Write(q, a)
-	object := r.objectOf(q, a.Name)
+	object := r.names.Of(r.objectOf(q, a.Name))
 	bodies := []trace.Body{{Write: &write}}
-	from, to := r.phase(object), phaseOf(q, a)
-	if to != "" && from != to && !a.Late {
-		bodies = append(bodies, trace.Body{Phase: &trace.Phase{From: from, To: to}})
+	before := r.lastPhase(object)
+	now, known := stateOf(q, a)
+	switch {
+	case !known || a.Late:
+	case now.gone() && before != nil && *before != scenario.Deleted:
+		bodies = append(bodies, trace.Body{Deleted: &trace.Deleted{}})
+	case !now.gone() && now.Status.Phase != "" && (before == nil || *before != now.Status.Phase):
+		from := ""
+		if before != nil && *before != scenario.Deleted { // else it is back
+			from = *before
+		}
+		bodies = append(bodies, trace.Body{Phase: &trace.Phase{From: from, To: now.Status.Phase}})
+	}
+	if q.Verb == "create" && known {
+		r.made(object, a.Name)
 	}
 	if !r.rec.add(h.incarnation, object, bodies...) || len(bodies) == 1 {
 		return proxy.Action{}
 	}
-	r.change(func() { r.phases[object] = to })
-	faults := r.points.Phase(object, to)
+	if bodies[1].Deleted != nil {
+		r.changeOf(object, scenario.Deleted)
+		return proxy.Action{}
+	}
+	r.changeOf(object, now.Status.Phase)
+	faults := r.points.Phase(object, now.Status.Phase)
 	if len(faults) == 0 {
 		return proxy.Action{}
 	}
 	return proxy.Action{Wait: func(ctx context.Context) {
 		for _, x := range faults {
-			if r.strike(h.server, x); x.At.Delay.Duration == 0 {
+			if r.strike(h.server, x) {
 				<-ctx.Done() // the server has been killed
 			}
 		}
@@ -56,18 +73,32 @@ func (r *run) objectOf(q *proxy.Request, name string) string {
 	return r.cluster.Outside(q.Resource + "/" + q.Namespace + "/" + name)
 }
 
-// phaseOf is the phase of Velero's object after the write; empty: it has none.
-func phaseOf(q *proxy.Request, a *proxy.Response) string {
-	if q.Group != velerov1.SchemeGroupVersion.Group || a.Object == nil {
-		return ""
+// state is what the answer to a write says of one of Velero's objects.
+type state struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		DeletionTimestamp string   `json:"deletionTimestamp"`
+		Finalizers        []string `json:"finalizers"`
+	} `json:"metadata"`
+	Status struct {
+		Phase string `json:"phase"`
+	} `json:"status"`
+	deleted bool
+}
+
+// gone reports whether the write was the object's last.
+func (s state) gone() bool {
+	return len(s.Metadata.Finalizers) == 0 && (s.deleted || s.Metadata.DeletionTimestamp != "")
+}
+
+// stateOf returns what has become of one of Velero's objects; not known: it is none, or the write failed.
+func stateOf(q *proxy.Request, a *proxy.Response) (s state, known bool) {
+	if q.Group != velerov1.SchemeGroupVersion.Group || a.Status != nil || a.Err != nil || a.Code >= 300 {
+		return s, false
 	}
-	var o struct {
-		Status struct {
-			Phase string `json:"phase"`
-		} `json:"status"`
+	s.deleted = q.Verb == "delete"
+	if a.Object == nil {
+		return s, s.deleted
 	}
-	if json.Unmarshal(a.Object, &o) != nil {
-		return ""
-	}
-	return o.Status.Phase
+	return s, json.Unmarshal(a.Object, &s) == nil
 }

@@ -20,6 +20,9 @@ const objectStore = "object-store"
 
 // startPlugins puts an executable for each of the scenario's plugins into the server's plugin folder, and the host behind them.
 func (r *run) startPlugins() (err error) {
+	if err := r.world.taken.clash(r.cluster.Plugins()); err != nil {
+		return err
+	}
 	executables := map[string]host.Executable{objectStore: {ObjectStore: true}}
 	for _, p := range r.cluster.Plugins() {
 		e := executables[p.File()]
@@ -40,7 +43,7 @@ func (r *run) startPlugins() (err error) {
 	}
 	r.plugins, err = host.Listen(r.ctx, r.folder, host.Options{
 		Executables: executables,
-		Operations:  fakeplugins.NewOperations(r.rec.position.start),
+		Operations:  fakeplugins.NewOperations(r.rec.position.start, nil),
 		Journal:     r.journal,
 		Access:      r.access,
 		Started:     func(p host.Process) { r.connected(p, 1) },
@@ -128,24 +131,30 @@ func (r *run) access(p host.Process, a trace.Store) (fault host.StoreFault, done
 // strikeAt lets faults strike a server that waits for what called this. It does not return if the server is killed.
 func (r *run) strikeAt(s *server, faults []scenario.Fault) {
 	for _, x := range faults {
-		if r.strike(s, x); x.At.Delay.Duration == 0 {
+		if r.strike(s, x) {
 			<-r.ctx.Done()
 		}
 	}
 }
 
-// strike kills the server, now or after the fault's delay: then it is the one that runs by then.
-func (r *run) strike(s *server, x scenario.Fault) {
-	if x.At.Delay.Duration == 0 {
+// strike lets a fault strike that kills the server, now or after its delay: then it is the one that runs, or has begun to start, by
+// then. Others are things that the user does. It reports whether the server dies now.
+func (r *run) strike(s *server, x scenario.Fault) (dies bool) {
+	switch {
+	case x.Do.Kill == nil:
+		r.after(x.At.Delay.Duration, func() { r.userDoes(x) })
+		return false
+	case x.At.Delay.Duration == 0:
 		r.after(0, func() { s.kill(x) })
-		return
+		return true
 	}
 	r.after(x.At.Delay.Duration, func() {
-		r.mu.Lock()
+		r.starting.Lock()
 		current := r.servers[len(r.servers)-1]
-		r.mu.Unlock()
+		r.starting.Unlock()
 		current.kill(x)
 	})
+	return false
 }
 
 // full reports whether an error is the machine's, and says nothing of Velero.

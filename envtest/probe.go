@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +31,11 @@ const probeArgument = "--probe-a-plugin"
 func Main() {
 	controlplane.Main()
 	if len(os.Args) == 3 && os.Args[1] == probeArgument {
-		if err := start(os.Args[2]); err != nil {
+		registered, err := start(os.Args[2])
+		if err == nil {
+			err = json.NewEncoder(os.Stdout).Encode(registered)
+		}
+		if err != nil {
 			fmt.Print(err)
 			os.Exit(1)
 		}
@@ -45,25 +50,27 @@ func Main() {
 // probe starts a plugin as Velero's server does when it starts, to list what it registers (pkg/plugin/clientmgmt/process), and says why
 // that fails: the server itself would only say that it does. It is done in a process of its own, with which all that the plugin has
 // started ends.
-func probe(ctx context.Context, path, folder string) error {
+func probe(ctx context.Context, path, folder string) ([]framework.PluginIdentifier, error) {
 	var said bytes.Buffer
 	p, err := supervise.Start(supervise.Command{
 		Path: "/proc/self/exe", Args: []string{probeArgument, path}, Dir: folder, Stdout: &said,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "TMPDIR=" + folder},
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer p.Kill() //nolint:errcheck // the supervisor goes on trying
 	select {
 	case <-p.Done():
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
-	if p.Err() == nil {
-		return nil
+	if p.Err() != nil {
+		return nil, fmt.Errorf("the plugin %s does not start: %s", path, strings.TrimSpace(said.String()))
 	}
-	return fmt.Errorf("the plugin %s does not start: %s", path, strings.TrimSpace(said.String()))
+	var registered []framework.PluginIdentifier
+	err = json.Unmarshal(said.Bytes(), &registered)
+	return registered, err
 }
 
 // handshakeWithin is how long a plugin may take to say that it is one. Velero would wait for a minute.
@@ -73,7 +80,7 @@ const handshakeWithin = 30 * time.Second
 const drainWithin = time.Second
 
 // start starts a plugin and asks what it registers.
-func start(path string) error {
+func start(path string) ([]framework.PluginIdentifier, error) {
 	stderr := &tail{}
 	client := plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig: framework.Handshake(), AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
@@ -83,17 +90,17 @@ func start(path string) error {
 	protocol, err := client.Client()
 	if err != nil {
 		drain(client)
-		return fmt.Errorf("%w\nits stderr says: %s", err, stderr)
+		return nil, fmt.Errorf("%w\nits stderr says: %s", err, stderr)
 	}
 	lister, err := protocol.Dispense(string(common.PluginKindPluginLister))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	registered, err := lister.(framework.PluginLister).ListPlugins()
 	if err == nil && len(registered) == 0 {
 		err = errors.New("it registers nothing")
 	}
-	return err
+	return registered, err
 }
 
 // drain waits until all that a plugin has said before it ended was read, or for drainWithin: what it has started may hold its stderr open.

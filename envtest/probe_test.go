@@ -2,16 +2,76 @@ package envtest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/pflag"
+	"github.com/vmware-tanzu/velero/pkg/plugin/framework"
+
+	"github.com/velosim/velosim/sim/scenario"
 )
 
+// TestMain makes the test binary a plugin if it is started as one.
 func TestMain(m *testing.M) {
 	Main()
+	if filepath.Base(os.Args[0]) == "a-plugin" {
+		none := func(logrus.FieldLogger) (any, error) { return nil, errors.New("nobody asks for it") }
+		framework.NewServer().BindFlags(pflag.CommandLine).
+			RegisterBackupItemAction("example.io/mover", none).RegisterRestoreItemActionV2("example.io/mover", none).Serve()
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
+}
+
+// aPlugin is a file that is one of the user's.
+func aPlugin(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "a-plugin")
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestTwoOfOneName: the user's plugins must not register what another one does, nor what the scenario's do.
+func TestTwoOfOneName(t *testing.T) {
+	folder, err := os.MkdirTemp("", "probe-") // shorter than t.TempDir, for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	one, other := aPlugin(t), aPlugin(t)
+	says := func(err error, words ...string) {
+		t.Helper()
+		for _, w := range words {
+			if err == nil || !strings.Contains(err.Error(), w) {
+				t.Errorf("error %v, want one that says %q", err, w)
+			}
+		}
+	}
+	_, err = Options{Extra: []string{one, other}}.probe(t.Context(), folder)
+	says(err, one+" and "+other+" both register the BackupItemAction example.io/mover,", "both register the RestoreItemAction example.io/mover,")
+	registered, err := Options{Extra: []string{one}}.probe(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripted := []scenario.Plugin{{Name: "example.io/other", Action: scenario.BackupItemAction}}
+	if err := registered.clash(scripted); err != nil {
+		t.Errorf("another name: %v", err)
+	}
+	scripted[0].Name = "example.io/mover"
+	says(registered.clash(scripted), "the plugin "+one+" registers the BackupItemAction example.io/mover, and the scenario has", "rename that of the scenario")
+	scripted[0].Action = scenario.RestoreItemAction // of version 2, as that of the plugin
+	says(registered.clash(scripted), "registers the RestoreItemAction example.io/mover")
 }
 
 // TestProbe: a plugin that does not start is told with what it has said.
@@ -29,7 +89,7 @@ func TestProbe(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
-			err := probe(ctx, path, t.TempDir())
+			_, err := probe(ctx, path, t.TempDir())
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want one that says %q", err, test.want)
 			}

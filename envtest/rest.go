@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/velosim/velosim/sim/cluster"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -21,7 +23,7 @@ func (r *run) rest() error {
 	backups.SetGroupVersionKind(velerov1.SchemeGroupVersion.WithKind("BackupList")) // which reading leaves out
 	restores.SetGroupVersionKind(velerov1.SchemeGroupVersion.WithKind("RestoreList"))
 	for _, list := range []client.ObjectList{&backups, &restores} {
-		if err := r.user.List(r.ctx, list, client.InNamespace(r.cluster.Velero)); err != nil {
+		if err := r.client.List(r.ctx, list, client.InNamespace(r.cluster.Velero)); err != nil {
 			return fmt.Errorf("failed to look at the end: %w", err)
 		}
 	}
@@ -42,7 +44,30 @@ func (r *run) rest() error {
 			r.rec.add(0, name, trace.Body{Rest: &stored})
 		}
 	}
+	for _, object := range r.deleted() { // what is left of them in the object store
+		kind, name, _ := strings.Cut(r.names.In(object), "/")
+		stored, ok := r.cluster.StoredBackup(r.stored, name)
+		if kind == "restore" {
+			stored, ok = r.cluster.StoredRestore(r.stored, name)
+		}
+		if ok {
+			r.rec.add(0, object, trace.Body{Rest: &stored})
+		}
+	}
 	return nil
+}
+
+// deleted are the objects that are gone, in order.
+func (r *run) deleted() (objects []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for object, phase := range r.phases {
+		if phase == scenario.Deleted {
+			objects = append(objects, object)
+		}
+	}
+	slices.Sort(objects)
+	return objects
 }
 
 // stored reads an object of the object store.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,20 +20,16 @@ import (
 	"github.com/velosim/velosim/envtest/controlplane"
 	"github.com/velosim/velosim/fakeplugins/host"
 	"github.com/velosim/velosim/sim/cluster"
-	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/world"
 )
 
 const (
-	// poll is how often the server asks for the progress of operations.
-	poll = 500 * time.Millisecond
 	// pause is how long the user waits for the server once its location is available: its caches may not show that yet.
 	pause = time.Second
 	// userTimeout bounds each of the user's requests.
 	userTimeout = 30 * time.Second
-	// settling is how long a run goes on when everything is final: two polls, and what they take.
-	settling = 2*poll + time.Second
 )
 
 // run is one job.
@@ -40,8 +37,10 @@ type run struct {
 	world   *World
 	job     world.Job
 	rec     *recorder
-	config  *rest.Config // of the administrator
-	user    client.Client
+	config  *rest.Config  // of the administrator
+	client  client.Client // of the user
+	user    cluster.User
+	names   *scenario.Naming
 	cluster cluster.Cluster
 	folder  string // of the run's own
 	kept    string // for logs and the object store: the job's, if it has one
@@ -52,9 +51,12 @@ type run struct {
 	cancel context.CancelFunc
 	later  sync.WaitGroup // what after does
 
+	starting sync.Mutex // held while a server starts: the last one is none to kill any more
+
 	mu      sync.Mutex
 	changed chan struct{}     // closed, and made anew, when something of what follows has changed
-	phases  map[string]string // by object
+	phases  map[string]string // by object; scenario.Deleted: it is gone
+	changes int               // of phases, creations and deletions
 	servers []*server         // the last one is current
 	timers  int               // that are to go off
 	err     error             // why the run cannot go on
@@ -63,10 +65,12 @@ type run struct {
 // newRun makes what outlives the servers of the run.
 func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.ControlPlane, folder string, rec *recorder) (*run, error) {
 	name := fmt.Sprintf("j%d", w.jobs.Add(1))
+	suffix := "-" + name
 	r := &run{
 		world: w, job: job, config: plane.Config(), folder: folder, kept: cmp.Or(job.Keep, folder), phases: map[string]string{}, changed: make(chan struct{}),
 		rec:     rec,
-		cluster: cluster.Cluster{Scenario: job.Scenario, Velero: "velero-" + name, Suffix: "-" + name},
+		cluster: cluster.Cluster{Scenario: job.Scenario, Velero: "velero" + suffix, Suffix: suffix},
+		names:   scenario.NewNaming(job.Scenario),
 		points:  cluster.NewPoints(job.Scenario),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
@@ -86,9 +90,10 @@ func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.Co
 	user := rest.CopyConfig(r.config)
 	user.Timeout = userTimeout
 	var err error
-	if r.user, err = client.New(user, client.Options{Scheme: scheme}); err != nil {
+	if r.client, err = client.New(user, client.Options{Scheme: scheme}); err != nil {
 		return nil, fmt.Errorf("failed to reach the control plane: %w", err)
 	}
+	r.user = cluster.User{Cluster: r.cluster, Client: r.client, Names: r.names, Created: r.created}
 	if err := r.prepare(); err != nil {
 		r.close()
 		return nil, err
@@ -114,7 +119,7 @@ func (r *run) prepare() error {
 		return err
 	}
 	for _, o := range objects {
-		if err := r.user.Create(r.ctx, o); err != nil {
+		if err := r.client.Create(r.ctx, o); err != nil {
 			return fmt.Errorf("failed to create %T %s: %w", o, o.GetName(), err)
 		}
 	}
@@ -151,65 +156,33 @@ func (r *run) run() (trace.End, error) {
 }
 
 // play does what the user does, one thing after another.
-func (r *run) play() (trace.End, error) {
-	s := r.job.Scenario
-	if end, ok := r.await(r.is(cluster.LocationObject, "Available")); !ok {
+func (r *run) play() (end trace.End, err error) {
+	await := func(done func() bool) (ok bool) {
+		end, ok = r.await(done)
+		return ok
+	}
+	if !await(r.is(cluster.LocationObject, "Available")) {
 		return end, nil
 	}
 	r.sleep(pause)
-	backup, created := r.cluster.NewBackup()
-	if err := r.create("backup/"+backup.Name, created, backup); err != nil {
-		return trace.End{}, err
-	}
-	if end, ok := r.await(r.final("backup/" + backup.Name)); !ok {
-		return end, nil
-	}
-	p := r.phase("backup/" + backup.Name)
-	if s.Restore != nil && (p == string(velerov1.BackupPhaseCompleted) || p == string(velerov1.BackupPhasePartiallyFailed)) {
-		if err := r.restore(); err != nil {
-			return trace.End{}, err
-		}
-		if end, ok := r.await(r.final("restore/" + s.Restore.Name)); !ok {
-			return end, nil
-		}
+	err = r.user.Play(r.ctx, await, func(object string) string { return r.phases[object] })
+	if err != nil || end.Reason != "" {
+		return end, err
 	}
 	return r.settle(), nil
 }
 
-// restore deletes what was backed up, and then creates the restore.
-func (r *run) restore() error {
-	items, err := r.cluster.ItemObjects()
-	if err != nil {
-		return err
-	}
-	for i, o := range items {
-		if err := r.user.Delete(r.ctx, o); err != nil {
-			return fmt.Errorf("failed to delete %s before the restore: %w", r.job.Scenario.Items[i], err)
-		}
-	}
-	x, created := r.cluster.NewRestore()
-	return r.create("restore/"+x.Name, created, x)
-}
-
-// create creates an object as the user does. That it was is recorded before the server can see it.
-func (r *run) create(name string, created trace.Created, o client.Object) error {
-	r.rec.add(0, name, trace.Body{Created: &created})
-	if err := r.user.Create(r.ctx, o); err != nil {
-		return fmt.Errorf("failed to create %s: %w", name, err)
-	}
-	return nil
-}
-
 // settle lets the run go on until nothing is left to happen to the server, and a while longer.
 func (r *run) settle() trace.End {
-	quiet := func() bool { return r.timers == 0 && !r.servers[len(r.servers)-1].ended }
+	quiet := func() bool { return r.timers == 0 && !r.servers[len(r.servers)-1].ended && r.ended() }
+	changes := 0
 	for {
-		if end, ok := r.await(quiet); !ok {
+		if end, ok := r.await(func() bool { changes = r.changes; return quiet() }); !ok {
 			return end
 		}
-		r.sleep(settling)
+		r.sleep(r.cluster.Settling(r.job.Scenario.Server.ItemOperationSyncFrequency.Duration) + time.Second)
 		r.mu.Lock()
-		done := quiet()
+		done := quiet() && changes == r.changes
 		r.mu.Unlock()
 		if done {
 			return trace.End{Reason: trace.Settled}
@@ -263,21 +236,19 @@ func (r *run) fail(err error) {
 	r.change(func() { r.err = errors.Join(r.err, err) })
 }
 
-func (r *run) phase(object string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.phases[object]
-}
-
 func (r *run) is(object, phase string) func() bool {
 	return func() bool { return r.phases[object] == phase }
 }
 
-func (r *run) final(object string) func() bool {
-	return func() bool {
-		p, err := phase.Parse(r.phases[object])
-		return err == nil && p.Final()
+// ended reports whether every object that was created has come to its end.
+func (r *run) ended() bool {
+	for object, phase := range r.phases {
+		kind, _, _ := strings.Cut(object, "/")
+		if (kind == "backup" || kind == "restore") && !cluster.Ended(phase) {
+			return false
+		}
 	}
+	return true
 }
 
 // after does something later, unless the run has ended.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/velosim/velosim/envtest/proxy"
@@ -29,6 +30,8 @@ type server struct {
 
 // start starts the next incarnation.
 func (r *run) start() error {
+	r.starting.Lock()
+	defer r.starting.Unlock()
 	s := &server{incarnation: len(r.servers) + 1, run: r}
 	var err error
 	if s.proxy, err = proxy.Start(proxy.Options{Upstream: r.config, Hooks: hooks{s}}); err != nil {
@@ -55,11 +58,7 @@ func (r *run) start() error {
 	home := filepath.Join(r.folder, fmt.Sprintf("home-%d", s.incarnation))
 	s.process, err = supervise.Start(supervise.Command{
 		Path: "/proc/self/exe", MountNamespace: true,
-		Args: []string{
-			inClusterArgument, secrets, r.world.options.Server,
-			"server", "--plugin-dir", filepath.Join(r.folder, "plugins"), "--item-operation-sync-frequency", poll.String(),
-			"--store-validation-frequency", "1s", "--metrics-address", "127.0.0.1:0", "--profiler-address", "",
-		},
+		Args: append([]string{inClusterArgument, secrets, r.world.options.Server, "server"}, r.flags()...),
 		Env: append(pod,
 			"PATH="+os.Getenv("PATH"), "HOME="+home, "TMPDIR="+home, "TZ=UTC", "KUBECONFIG="+kubeconfig,
 			"VELERO_NAMESPACE="+r.cluster.Velero, "VELERO_SCRATCH_DIR="+home, r.plugins.Env(),
@@ -72,6 +71,20 @@ func (r *run) start() error {
 	r.change(func() { r.servers = append(r.servers, s) })
 	go s.watch()
 	return nil
+}
+
+// flags of the server.
+func (r *run) flags() []string {
+	x := r.job.Scenario.Server
+	flags := []string{
+		"--plugin-dir", filepath.Join(r.folder, "plugins"), "--store-validation-frequency", "1s", "--metrics-address", "127.0.0.1:0", "--profiler-address", "",
+		"--item-operation-sync-frequency", x.ItemOperationSyncFrequency.String(), "--resource-timeout", x.ResourceTimeout.String(),
+		"--garbage-collection-frequency", x.GarbageCollectionFrequency.String(), "--backup-sync-period", x.BackupSyncPeriod.String(),
+	}
+	if x.ConcurrentBackups > 1 { // older releases do not know the flag
+		flags = append(flags, "--concurrent-backups", strconv.Itoa(x.ConcurrentBackups))
+	}
+	return flags
 }
 
 // claim reports whether the server runs, and says that it does no more: one alone may end it.

@@ -2,10 +2,12 @@ package envtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +18,9 @@ import (
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/world"
 )
+
+// logName is how the log of etcd and kube-apiserver is called.
+const logName = "control-plane.log"
 
 // parallel is how many jobs run at a time, at most.
 const parallel = 8
@@ -40,8 +45,10 @@ type World struct {
 
 	mu       sync.Mutex
 	plane    *controlplane.ControlPlane
-	probed   bool // the extra plugins were, and unusable is why one does not start
+	probed   bool // the machine and the extra plugins were, and unusable is why no run can be
 	unusable error
+	taken    registrations // by the extra plugins
+	log      *os.File      // of the control planes; nil: none was started
 
 	jobs      atomic.Int64 // that were ever run
 	positions sync.Map     // *position, by job
@@ -92,26 +99,50 @@ func (w *World) controlPlane(ctx context.Context) (*controlplane.ControlPlane, e
 			return w.plane, nil
 		}
 	}
-	for _, path := range w.options.Extra {
-		if w.unusable == nil && !w.probed {
-			w.unusable = probe(ctx, path, os.TempDir())
+	if !w.probed {
+		if w.unusable = room(os.TempDir()); w.unusable == nil {
+			w.taken, w.unusable = w.options.probe(ctx, os.TempDir())
 		}
+		w.probed = true
 	}
-	if w.probed = true; w.unusable != nil {
+	if w.unusable != nil {
 		return nil, w.unusable
 	}
-	plane, err := controlplane.Start(ctx, controlplane.Options{Assets: w.options.Assets, CRDs: velerocrds.All()})
+	if w.log == nil {
+		var err error
+		if w.log, err = os.CreateTemp("", logName); err != nil {
+			return nil, err
+		}
+	}
+	pprof.SetGoroutineLabels(context.Background()) // what is started now is no job's (world.Serve)
+	defer pprof.SetGoroutineLabels(ctx)
+	plane, err := controlplane.Start(ctx, controlplane.Options{Assets: w.options.Assets, CRDs: velerocrds.All(), Log: w.log})
 	if err != nil {
-		return nil, fmt.Errorf("failed to start the control plane: %w", err)
+		return nil, fmt.Errorf("failed to start the %w\n(--out keeps its whole log, %s)", err, logName)
 	}
 	w.plane = plane
 	return plane, nil
+}
+
+// keepLog copies the control plane's log into a job's folder, if it has one.
+func (w *World) keepLog(folder string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.log == nil || folder == "" {
+		return nil
+	}
+	b, err := os.ReadFile(w.log.Name())
+	return errors.Join(err, os.WriteFile(filepath.Join(folder, logName), b, 0o600))
 }
 
 // Close ends the control plane.
 func (w *World) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.log != nil {
+		defer os.Remove(w.log.Name())
+		defer w.log.Close()
+	}
 	if w.plane == nil {
 		return nil
 	}
@@ -121,7 +152,8 @@ func (w *World) Close() error {
 }
 
 // Run implements world.World.
-func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (trace.End, error) {
+func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (_ trace.End, err error) {
+	defer func() { err = errors.Join(err, w.keepLog(job.Keep)) }()
 	p := &position{asked: time.Now()}
 	w.positions.Store(job.ID, p)
 	defer w.positions.Delete(job.ID)

@@ -3,6 +3,7 @@ package fakeplugins
 import (
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"github.com/vmware-tanzu/velero/pkg/plugin/velero"
+	biav1 "github.com/vmware-tanzu/velero/pkg/plugin/velero/backupitemaction/v1"
 	biav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/backupitemaction/v2"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -32,6 +33,16 @@ func (a backupItemAction) Progress(operationID string, backup *velerov1.Backup) 
 
 func (a backupItemAction) Cancel(operationID string, backup *velerov1.Backup) error {
 	return a.cancel(backupObject(backup), string(backup.Status.Phase), operationID)
+}
+
+// BackupItemActionV1 is the process as a BackupItemAction, version 1: what Execute starts, nobody asks for.
+func (p *Process) BackupItemActionV1() biav1.BackupItemAction { return backupItemActionV1{p} }
+
+type backupItemActionV1 struct{ *Process }
+
+func (a backupItemActionV1) Execute(item runtime.Unstructured, backup *velerov1.Backup) (runtime.Unstructured, []velero.ResourceIdentifier, error) {
+	item, additional, _, _, err := a.BackupItemAction().Execute(item, backup)
+	return item, additional, err
 }
 
 // DeleteItemAction is the process as a DeleteItemAction. It does nothing to the item.

@@ -14,7 +14,7 @@ import (
 )
 
 func TestDeleteItemAction(t *testing.T) {
-	script := scenario.Plugin{Action: fakeplugins.DeleteItemAction, Operation: new(scenario.Operation)}
+	script := scenario.Plugin{Action: scenario.DeleteItemAction, Operation: new(scenario.Operation)}
 	script.Execute.Error, script.Execute.Nth = "no", 2
 	r := newRun(script)
 	a := r.process(t.Context()).DeleteItemAction()
@@ -47,13 +47,13 @@ func (l lost) Begin(string, trace.Call) (fakeplugins.Begun, error) {
 		return fakeplugins.Begun{}, errors.New("out of reach")
 	}
 	return fakeplugins.Begun{Finish: func() (fakeplugins.Outcome, error) {
-		return fakeplugins.Outcome{Operation: "mover-1"}, errors.New("out of reach")
+		return fakeplugins.Outcome{Operation: "backup-1/mover-1"}, errors.New("out of reach")
 	}}, nil
 }
 
 func TestInterpreterOutOfReach(t *testing.T) {
 	for _, begins := range []bool{false, true} {
-		a := fakeplugins.NewProcessOf(t.Context(), "example.io/mover", nil, lost{begins}).BackupItemAction()
+		a := fakeplugins.NewProcessOf(t.Context(), "example.io/mover", lost{begins}).BackupItemAction()
 		_, _, id, _, err := a.Execute(settings(), backup(""))
 		if err == nil || err.Error() != "plugin example.io/mover: Execute: out of reach" || id != "" {
 			t.Errorf("begins %t: operation %q, error %v", begins, id, err)

@@ -5,7 +5,7 @@
 // every poll (pkg/plugin/clientmgmt); a world makes a new Process wherever Velero would start one. What outlives a
 // process, the operations and the count of calls, is in [Operations], of which a run has one:
 //
-//	operations := fakeplugins.NewOperations(time.Now())
+//	operations := fakeplugins.NewOperations(time.Now(), nil)
 //	…
 //	process := fakeplugins.NewProcess(ctx, script, operations, journal)
 //	action := process.BackupItemAction()

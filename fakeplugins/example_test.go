@@ -25,7 +25,7 @@ func Example() {
 			fmt.Printf("%s: %s %s%s: %s%s\n", object, c.Method, c.Item, c.Operation, r.Operation, r.Error)
 		}
 	}
-	operations := fakeplugins.NewOperations(time.Now())
+	operations := fakeplugins.NewOperations(time.Now(), nil)
 	backup := new(velerov1.Backup)
 	backup.Name = "backup-1"
 	item := &unstructured.Unstructured{Object: map[string]any{
@@ -38,6 +38,6 @@ func Example() {
 	process = fakeplugins.NewProcess(context.Background(), script, operations, journal)
 	_, _ = process.BackupItemAction().Progress(id, backup)
 	// Output:
-	// backup/backup-1: Execute configmaps/app/settings: mover-1
-	// backup/backup-1: Progress mover-1: operation ID mover-1 is invalid
+	// backup/backup-1: Execute configmaps/app/settings: backup-1/mover-1
+	// backup/backup-1: Progress backup-1/mover-1: operation ID backup-1/mover-1 is invalid
 }

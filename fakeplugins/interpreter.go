@@ -9,15 +9,11 @@ import (
 	"github.com/velosim/velosim/sim/trace"
 )
 
-// DeleteItemAction is the action of a plugin that is called when a backup is deleted. Scenarios cannot name it yet; only
-// Execute of its script counts, without an operation.
-const DeleteItemAction scenario.Action = "DeleteItemAction"
-
-// Journal is told of each Execute, Progress and Cancel before it has an effect, with the object that it is made for
-// (backup/NAME or restore/NAME), and returns the hook that is told of its outcome: when it has had its effect, or has
-// failed or panicked, and before Velero sees the reply. A call that the end of its process cuts short has no outcome. The
-// IDs of calls and returns, and the controller, are left for the journal to fill in. It is called without a lock held, and
-// may block or not return.
+// Journal is told of each call before it has an effect, with the object that it is made for as Velero names it (backup/NAME or
+// restore/NAME; empty for AppliesTo, which is told of none), and returns the hook that is told of its outcome: when it has had
+// its effect, or has failed or panicked, and before Velero sees the reply. A call that the end of its process cuts short has no
+// outcome. The IDs of calls and returns, and the controller, are left for the journal to fill in. It is called without a lock
+// held, and may block or not return.
 type Journal func(object string, call trace.Call) (returned func(trace.Return))
 
 // Caller makes the calls of one process of a plugin. It is an [Interpreter], or what stands for one that is elsewhere.
@@ -40,12 +36,18 @@ type Outcome struct {
 	// Error that the call fails with. Panic: it panics with it.
 	Error string `json:"error,omitempty"`
 	Panic bool   `json:"panic,omitempty"`
-	// Operation that Execute started, and the items that it names.
-	Operation       string          `json:"operation,omitempty"`
-	AdditionalItems []scenario.Item `json:"additionalItems,omitempty"`
-	ItemsToUpdate   []scenario.Item `json:"itemsToUpdate,omitempty"`
+	// Resources that AppliesTo selects.
+	Resources []string `json:"resources,omitempty"`
+	// Operation that Execute started, the items that it names, and what is to become of the item and of the additional ones.
+	Operation              string          `json:"operation,omitempty"`
+	AdditionalItems        []scenario.Item `json:"additionalItems,omitempty"`
+	ItemsToUpdate          []scenario.Item `json:"itemsToUpdate,omitempty"`
+	SkipRestore            bool            `json:"skipRestore,omitempty"`
+	WaitForAdditionalItems bool            `json:"waitForAdditionalItems,omitempty"`
 	// Progress that Progress reports; nil for the other methods.
 	Progress *velero.OperationProgress `json:"progress,omitempty"`
+	// Ready is what AreAdditionalItemsReady answers.
+	Ready bool `json:"ready,omitempty"`
 }
 
 // Interpreter decides what comes of the calls of one process of a plugin, by the plugin's script. It is safe for concurrent
@@ -66,13 +68,14 @@ func NewInterpreter(script scenario.Plugin, operations *Operations, journal Jour
 func (i *Interpreter) Begin(object string, c trace.Call) (Begun, error) {
 	c.Plugin = i.script.Name
 	returned := i.journal(object, c)
+	object = i.operations.name(object)
 	b := i.behaviour(c.Method)
 	hit := struck(b, i.operations.count(i.plugin(), c))
 	return Begun{
 		Delay: b.Delay.Duration,
 		Hang:  hit && b.Hang,
 		Finish: func() (Outcome, error) {
-			out, traced := i.outcome(c, b, hit)
+			out, traced := i.outcome(object, c, b, hit)
 			traced.Error, traced.Panic = out.Error, out.Panic
 			returned(traced)
 			return out, nil
@@ -82,22 +85,28 @@ func (i *Interpreter) Begin(object string, c trace.Call) (Begun, error) {
 
 func (i *Interpreter) behaviour(method string) scenario.Behaviour {
 	switch method {
+	case "AppliesTo":
+		return i.script.AppliesTo
 	case "Progress":
 		return i.script.Progress
 	case "Cancel":
 		return i.script.Cancel
+	case "AreAdditionalItemsReady":
+		return i.script.AreAdditionalItemsReady.Behaviour
 	default:
 		return i.script.Execute.Behaviour
 	}
 }
 
 // outcome is the error or panic if the call is struck, else the effect; and the same for the trace.
-func (i *Interpreter) outcome(c trace.Call, b scenario.Behaviour, hit bool) (Outcome, trace.Return) {
+func (i *Interpreter) outcome(object string, c trace.Call, b scenario.Behaviour, hit bool) (Outcome, trace.Return) {
 	switch {
 	case hit && b.Panic != "":
 		return Outcome{Error: b.Panic, Panic: true}, trace.Return{}
 	case hit && b.Error != "":
 		return Outcome{Error: b.Error}, trace.Return{}
+	case c.Method == "AppliesTo":
+		return Outcome{Resources: i.script.Resources}, trace.Return{}
 	case c.Method == "Progress":
 		p, traced, err := i.operations.progress(i, c.Operation)
 		if err != nil {
@@ -109,22 +118,27 @@ func (i *Interpreter) outcome(c trace.Call, b scenario.Behaviour, hit bool) (Out
 			return Outcome{Error: err.Error()}, trace.Return{}
 		}
 		return Outcome{}, trace.Return{}
+	case c.Method == "AreAdditionalItemsReady":
+		ready := i.operations.ready(wait{i.plugin(), object}, i.script.AreAdditionalItemsReady)
+		return Outcome{Ready: ready}, trace.Return{Ready: &ready}
 	default:
-		out := i.execute(c)
+		out := i.execute(object, c)
 		return out, trace.Return{Operation: out.Operation}
 	}
 }
 
 // execute starts the script's operation, except for items that Velero backs up again while it finalizes: it accepts none
 // there (pkg/plugin/velero/backupitemaction/v2, pkg/backup/item_backupper.go).
-func (i *Interpreter) execute(c trace.Call) Outcome {
-	out := Outcome{AdditionalItems: i.script.Execute.AdditionalItems}
+func (i *Interpreter) execute(object string, c trace.Call) Outcome {
+	e := i.script.Execute
+	out := Outcome{AdditionalItems: e.AdditionalItems, SkipRestore: e.SkipRestore, WaitForAdditionalItems: e.WaitForAdditionalItems}
+	i.operations.executed(wait{i.plugin(), object})
 	finalizing := c.Phase == "Finalizing" || c.Phase == "FinalizingPartiallyFailed"
 	starts := i.script.Action == scenario.BackupItemAction && !finalizing || i.script.Action == scenario.RestoreItemAction
 	if i.script.Operation != nil && starts {
-		out.Operation = i.operations.start(i, *i.script.Operation)
+		out.Operation = i.operations.start(i, object, *i.script.Operation)
 		if i.script.Action == scenario.BackupItemAction {
-			out.ItemsToUpdate = i.script.Execute.ItemsToUpdate
+			out.ItemsToUpdate = e.ItemsToUpdate
 		}
 	}
 	return out

@@ -18,11 +18,13 @@ import (
 // them, and how often each method was called. It is safe for concurrent use.
 type Operations struct {
 	epoch time.Time
+	name  func(object string) string
 
 	mu      sync.Mutex
 	started map[string]int // operations, by the first part of their IDs
 	calls   map[callee]int
 	byID    map[string]*operation
+	waits   map[wait]time.Time // since when
 }
 
 // plugin identifies a plugin: Velero registers names per action.
@@ -35,7 +37,13 @@ type plugin struct {
 type callee struct {
 	plugin
 	method    string
-	operation string // empty for Execute
+	operation string // of Progress and Cancel
+}
+
+// wait is one for additional items. AreAdditionalItemsReady is not told for which item, but Velero asks for one after the other.
+type wait struct {
+	plugin
+	object string
 }
 
 // operation is an asynchronous operation that runs by its script.
@@ -47,13 +55,20 @@ type operation struct {
 	cancelled time.Time // zero: it was not
 }
 
-// NewOperations returns the state of a run that starts at epoch, the instant from which its trace counts time.
-func NewOperations(epoch time.Time) *Operations {
+// NewOperations returns the state of a run that starts at epoch, the instant from which its trace counts time. Name translates
+// Velero's names of objects, backup/NAME, into the scenario's, which the IDs of operations have; it must be safe for concurrent
+// use. Nil: they are the same.
+func NewOperations(epoch time.Time, name func(object string) string) *Operations {
+	if name == nil {
+		name = func(object string) string { return object }
+	}
 	return &Operations{
 		epoch:   epoch,
+		name:    name,
 		started: make(map[string]int),
 		calls:   make(map[callee]int),
 		byID:    make(map[string]*operation),
+		waits:   make(map[wait]time.Time),
 	}
 }
 
@@ -66,11 +81,12 @@ func (o *Operations) count(p plugin, c trace.Call) int {
 	return o.calls[key]
 }
 
-// start starts an operation and returns its ID: the last part of the plugin's name and a number, mover-1.
-func (o *Operations) start(i *Interpreter, script scenario.Operation) string {
+// start starts an operation and returns its ID: the object's name, the last part of the plugin's, and a number that counts them,
+// backup-1/mover-1. Whatever else runs at the same time, it is the same.
+func (o *Operations) start(i *Interpreter, object string, script scenario.Operation) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	base := path.Base(i.script.Name)
+	base := path.Base(object) + "/" + path.Base(i.script.Name)
 	o.started[base]++
 	id := base + "-" + strconv.Itoa(o.started[base])
 	if !script.Unknown {
@@ -115,6 +131,29 @@ func (o *Operations) cancel(i *Interpreter, id string) error {
 		op.cancelled = time.Now()
 	}
 	return nil
+}
+
+// executed ends the wait for the additional items of an item: the next one is for those of another.
+func (o *Operations) executed(w wait) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.waits, w)
+}
+
+// ready answers whether the additional items of an item are, and ends the wait if so.
+func (o *Operations) ready(w wait, script scenario.Ready) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	since, ok := o.waits[w]
+	if !ok {
+		since = time.Now()
+		o.waits[w] = since
+	}
+	ready := !script.Never && time.Since(since) >= script.After.Duration
+	if ready {
+		delete(o.waits, w)
+	}
+	return ready
 }
 
 // find returns the operation as the process of i knows it; the error is Velero's own for an operation ID that a plugin does not

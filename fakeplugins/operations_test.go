@@ -135,9 +135,9 @@ func TestUnknownAndForgottenOperations(t *testing.T) {
 		same, other string // what a call in that process comes to
 	}{
 		{name: "known", same: "ok", other: "ok"},
-		{name: "unknown", script: scenario.Operation{Unknown: true}, same: "operation ID mover-1 is invalid", other: "operation ID mover-1 is invalid"},
-		{name: "forgets", script: scenario.Operation{Forgets: true}, same: "ok", other: "operation ID mover-1 is invalid"},
-		{name: "unknown and forgets", script: scenario.Operation{Unknown: true, Forgets: true}, same: "operation ID mover-1 is invalid", other: "operation ID mover-1 is invalid"},
+		{name: "unknown", script: scenario.Operation{Unknown: true}, same: "operation ID backup-1/mover-1 is invalid", other: "operation ID backup-1/mover-1 is invalid"},
+		{name: "forgets", script: scenario.Operation{Forgets: true}, same: "ok", other: "operation ID backup-1/mover-1 is invalid"},
+		{name: "unknown and forgets", script: scenario.Operation{Unknown: true, Forgets: true}, same: "operation ID backup-1/mover-1 is invalid", other: "operation ID backup-1/mover-1 is invalid"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRun(scenario.Plugin{Operation: &tt.script})
@@ -153,8 +153,8 @@ func TestUnknownAndForgottenOperations(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if next := execute(t, r.action(t)); next != "mover-2" {
-				t.Errorf("the next operation is %s, want mover-2", next)
+			if next := execute(t, r.action(t)); next != "backup-1/mover-2" {
+				t.Errorf("the next operation is %s, want backup-1/mover-2", next)
 			}
 		})
 	}
@@ -162,7 +162,7 @@ func TestUnknownAndForgottenOperations(t *testing.T) {
 
 // Two plugins whose names end alike do not share operation IDs, nor know each other's operations.
 func TestOperationsOfSeveralPlugins(t *testing.T) {
-	operations := fakeplugins.NewOperations(time.Now())
+	operations := fakeplugins.NewOperations(time.Now(), nil)
 	quiet := func(string, trace.Call) func(trace.Return) { return func(trace.Return) {} }
 	process := func(name string, a scenario.Action) *fakeplugins.Process {
 		script := scenario.Plugin{Name: name, Action: a, Operation: new(scenario.Operation)}
@@ -171,8 +171,8 @@ func TestOperationsOfSeveralPlugins(t *testing.T) {
 	mine := process("a.io/mover", scenario.BackupItemAction).BackupItemAction()
 	other := process("b.io/mover", scenario.BackupItemAction).BackupItemAction()
 	a, b := execute(t, mine), execute(t, other)
-	if a != "mover-1" || b != "mover-2" {
-		t.Errorf("operations %s and %s, want mover-1 and mover-2", a, b)
+	if a != "backup-1/mover-1" || b != "backup-1/mover-2" {
+		t.Errorf("operations %s and %s, want backup-1/mover-1 and backup-1/mover-2", a, b)
 	}
 	if _, err := other.Progress(a, backup("")); err == nil {
 		t.Error("a plugin knows another's operation")
@@ -202,7 +202,7 @@ func TestConcurrentUse(t *testing.T) {
 		seen[id] = true
 	}
 	for i := range ids {
-		if id := fmt.Sprintf("mover-%d", i+1); !seen[id] {
+		if id := fmt.Sprintf("backup-1/mover-%d", i+1); !seen[id] {
 			t.Errorf("no operation %s", id)
 		}
 	}

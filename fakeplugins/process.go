@@ -19,22 +19,20 @@ import (
 
 // Process is one run of the process of a scripted plugin. It is safe for concurrent use.
 type Process struct {
-	ctx       context.Context
-	name      string
-	resources []string
-	caller    Caller
+	ctx    context.Context
+	name   string
+	caller Caller
 }
 
 // NewProcess returns a process of the plugin that ends with ctx: then calls that hang or are delayed return an error, and
 // so do later ones. The script is one that [scenario.Parse] has accepted. In a synctest bubble, ctx must come from it.
 func NewProcess(ctx context.Context, script scenario.Plugin, operations *Operations, journal Journal) *Process {
-	return NewProcessOf(ctx, script.Name, script.Resources, NewInterpreter(script, operations, journal))
+	return NewProcessOf(ctx, script.Name, NewInterpreter(script, operations, journal))
 }
 
-// NewProcessOf returns a process whose calls are made by caller, of the plugin with this name that selects these resources.
-// It ends with ctx.
-func NewProcessOf(ctx context.Context, name string, resources []string, caller Caller) *Process {
-	return &Process{ctx: ctx, name: name, resources: resources, caller: caller}
+// NewProcessOf returns a process whose calls are made by caller, of the plugin with this name. It ends with ctx.
+func NewProcessOf(ctx context.Context, name string, caller Caller) *Process {
+	return &Process{ctx: ctx, name: name, caller: caller}
 }
 
 // Name is the name that the plugin is registered by.
@@ -42,7 +40,8 @@ func (p *Process) Name() string { return p.name }
 
 // AppliesTo selects the script's resources.
 func (p *Process) AppliesTo() (velero.ResourceSelector, error) {
-	return velero.ResourceSelector{IncludedResources: p.resources}, nil
+	out, err := p.call("", trace.Call{Method: "AppliesTo"})
+	return velero.ResourceSelector{IncludedResources: out.Resources}, err
 }
 
 // call makes a call as the script has it: a delay, then the error, hang or panic if it is struck, else its effect.

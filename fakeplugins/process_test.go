@@ -36,7 +36,7 @@ func newRun(script scenario.Plugin) *run {
 	if script.Action == "" {
 		script.Action = scenario.BackupItemAction
 	}
-	return &run{script: script, epoch: time.Now(), operations: fakeplugins.NewOperations(time.Now())}
+	return &run{script: script, epoch: time.Now(), operations: fakeplugins.NewOperations(time.Now(), nil)}
 }
 
 func (r *run) journal(object string, c trace.Call) func(trace.Return) {
@@ -130,8 +130,8 @@ func TestExecute(t *testing.T) {
 		phase velerov1.BackupPhase
 		want  reply
 	}{
-		{"in progress", velerov1.BackupPhaseInProgress, reply{[]velero.ResourceIdentifier{tokenID}, "mover-1", []velero.ResourceIdentifier{settingsID}}},
-		{"the next item's operation has another ID", velerov1.BackupPhaseInProgress, reply{[]velero.ResourceIdentifier{tokenID}, "mover-2", []velero.ResourceIdentifier{settingsID}}},
+		{"in progress", velerov1.BackupPhaseInProgress, reply{[]velero.ResourceIdentifier{tokenID}, "backup-1/mover-1", []velero.ResourceIdentifier{settingsID}}},
+		{"the next item's operation has another ID", velerov1.BackupPhaseInProgress, reply{[]velero.ResourceIdentifier{tokenID}, "backup-1/mover-2", []velero.ResourceIdentifier{settingsID}}},
 		{"no operation while finalizing", velerov1.BackupPhaseFinalizing, reply{Additional: []velero.ResourceIdentifier{tokenID}}},
 		{"no operation while finalizing, partially failed", velerov1.BackupPhaseFinalizingPartiallyFailed, reply{Additional: []velero.ResourceIdentifier{tokenID}}},
 	} {
@@ -156,7 +156,7 @@ func TestExecute(t *testing.T) {
 	}
 }
 
-// TestBehaviour calls Execute, Progress and Cancel of a plugin several times, each in a process of its own.
+// TestBehaviour calls the methods of a plugin several times, each in a process of its own.
 func TestBehaviour(t *testing.T) {
 	const hour = time.Hour
 	hung := "plugin example.io/mover: %s: the plugin's process has ended"
@@ -182,12 +182,19 @@ func TestBehaviour(t *testing.T) {
 				_, _, _, _, err := a.Execute(settings(), backup(velerov1.BackupPhaseInProgress))
 				return err
 			},
+			"AppliesTo": func(a biav2.BackupItemAction) error {
+				s, err := a.AppliesTo()
+				if err != nil && s.IncludedResources != nil {
+					t.Errorf("AppliesTo returned %v and an error", s.IncludedResources)
+				}
+				return err
+			},
 			"Progress": func(a biav2.BackupItemAction) error {
-				_, err := a.Progress("mover-1", backup(velerov1.BackupPhaseWaitingForPluginOperations))
+				_, err := a.Progress("backup-1/mover-1", backup(velerov1.BackupPhaseWaitingForPluginOperations))
 				return err
 			},
 			"Cancel": func(a biav2.BackupItemAction) error {
-				return a.Cancel("mover-1", backup(velerov1.BackupPhaseWaitingForPluginOperations))
+				return a.Cancel("backup-1/mover-1", backup(velerov1.BackupPhaseWaitingForPluginOperations))
 			},
 		} {
 			t.Run(tt.name+"/"+method, func(t *testing.T) {
@@ -196,6 +203,8 @@ func TestBehaviour(t *testing.T) {
 					switch method {
 					case "Execute":
 						script.Execute.Behaviour = tt.behaviour
+					case "AppliesTo":
+						script.AppliesTo = tt.behaviour
 					case "Progress":
 						script.Progress = tt.behaviour
 					case "Cancel":
@@ -257,8 +266,8 @@ func TestFailedExecuteStartsNoOperation(t *testing.T) {
 				t.Fatal("Execute succeeded, want a failure")
 			}
 			// The state is usable, and no operation was made of the failed call.
-			if id := execute(t, r.action(t)); id != "mover-1" {
-				t.Errorf("the next operation is %s, want mover-1", id)
+			if id := execute(t, r.action(t)); id != "backup-1/mover-1" {
+				t.Errorf("the next operation is %s, want backup-1/mover-1", id)
 			}
 		})
 	}
@@ -289,14 +298,14 @@ func TestJournal(t *testing.T) {
 		}
 		want := []trace.Event{
 			{At: 0, Body: trace.Body{Call: &trace.Call{Plugin: "example.io/mover", Method: "Execute", Item: "configmaps/app/settings", Phase: "InProgress"}}},
-			{At: minute, Body: trace.Body{Return: &trace.Return{ID: 1, Operation: "mover-1"}}},
-			{At: minute, Body: trace.Body{Call: call("Progress", "mover-1")}},
+			{At: minute, Body: trace.Body{Return: &trace.Return{ID: 1, Operation: "backup-1/mover-1"}}},
+			{At: minute, Body: trace.Body{Call: call("Progress", "backup-1/mover-1")}},
 			{At: minute, Body: trace.Body{Return: &trace.Return{ID: 3, Progress: &trace.Progress{Done: 1, Of: 10, Units: "GB", Started: minute, Updated: minute}}}},
-			{At: minute, Body: trace.Body{Call: call("Progress", "mover-1")}},
+			{At: minute, Body: trace.Body{Call: call("Progress", "backup-1/mover-1")}},
 			{At: minute, Body: trace.Body{Return: &trace.Return{ID: 5, Error: "nil map", Panic: true}}},
 			{At: minute, Body: trace.Body{Call: call("Progress", "other")}},
 			{At: minute, Body: trace.Body{Return: &trace.Return{ID: 7, Error: "operation ID other is invalid"}}},
-			{At: minute, Body: trace.Body{Call: call("Cancel", "mover-1")}}, // never returns
+			{At: minute, Body: trace.Body{Call: call("Cancel", "backup-1/mover-1")}}, // never returns
 		}
 		for i := range want {
 			want[i].Seq, want[i].Object = i+1, "backup/backup-1"
@@ -318,7 +327,7 @@ func TestKilledBeforeTheReply(t *testing.T) {
 	if _, _, id, _, err := r.process(ctx).BackupItemAction().Execute(settings(), backup("")); err == nil {
 		t.Fatalf("Execute returned operation %q, want an error", id)
 	}
-	if _, err := r.action(t).Progress("mover-1", backup("")); err != nil {
+	if _, err := r.action(t).Progress("backup-1/mover-1", backup("")); err != nil {
 		t.Errorf("the operation was not started: %v", err)
 	}
 }
@@ -336,7 +345,7 @@ func TestKilledBeforeTheCall(t *testing.T) {
 			t.Error("Execute succeeded")
 		}
 	}
-	if _, err := r.action(t).Progress("mover-1", backup("")); err == nil {
+	if _, err := r.action(t).Progress("backup-1/mover-1", backup("")); err == nil {
 		t.Error("an operation was started")
 	}
 }
@@ -352,17 +361,28 @@ func TestRestoreItemAction(t *testing.T) {
 	restore.Name, restore.Status.Phase = "restore-1", velerov1.RestorePhaseInProgress
 
 	a := r.process(t.Context()).RestoreItemAction()
-	out, err := a.Execute(&velero.RestoreItemActionExecuteInput{Item: settings(), Restore: restore})
+	in := &velero.RestoreItemActionExecuteInput{Item: settings(), Restore: restore}
+	out, err := a.Execute(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := velero.NewRestoreItemActionExecuteOutput(settings()).WithOperationID("mover-1")
+	want := velero.NewRestoreItemActionExecuteOutput(settings()).WithOperationID("restore-1/mover-1")
 	want.AdditionalItems = []velero.ResourceIdentifier{{GroupResource: schema.GroupResource{Resource: "secrets"}, Namespace: "app", Name: "token"}}
 	if diff := cmp.Diff(want, out); diff != "" {
 		t.Errorf("Execute (-want +got):\n%s", diff)
 	}
 	if ready, err := a.AreAdditionalItemsReady(out.AdditionalItems, restore); !ready || err != nil {
 		t.Errorf("AreAdditionalItemsReady: %t, %v", ready, err)
+	}
+	r.script.Execute.SkipRestore, r.script.Execute.WaitForAdditionalItems, r.script.Operation = true, true, nil
+	want.SkipRestore, want.WaitForAdditionalItems, want.OperationID = true, true, ""
+	for version, execute := range map[int]func(*velero.RestoreItemActionExecuteInput) (*velero.RestoreItemActionExecuteOutput, error){
+		1: r.process(t.Context()).RestoreItemActionV1().Execute, 2: r.process(t.Context()).RestoreItemAction().Execute,
+	} {
+		out, err := execute(in)
+		if diff := cmp.Diff(want, out); diff != "" || err != nil {
+			t.Errorf("Execute, version %d: error %v (-want +got):\n%s", version, err, diff)
+		}
 	}
 	if p, err := a.Progress(out.OperationID, restore); err != nil || !p.Completed || p.NCompleted != 3 {
 		t.Errorf("Progress: %+v, %v; want completed, 3 of 3", p, err)

@@ -3,12 +3,13 @@ package fakeplugins
 import (
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"github.com/vmware-tanzu/velero/pkg/plugin/velero"
+	riav1 "github.com/vmware-tanzu/velero/pkg/plugin/velero/restoreitemaction/v1"
 	riav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/restoreitemaction/v2"
 
 	"github.com/velosim/velosim/sim/trace"
 )
 
-// RestoreItemAction is the process as a RestoreItemAction, version 2. Its additional items are always ready.
+// RestoreItemAction is the process as a RestoreItemAction, version 2.
 func (p *Process) RestoreItemAction() riav2.RestoreItemAction { return restoreItemAction{p} }
 
 type restoreItemAction struct{ *Process }
@@ -22,6 +23,7 @@ func (a restoreItemAction) Execute(in *velero.RestoreItemActionExecuteInput) (*v
 	}
 	reply := velero.NewRestoreItemActionExecuteOutput(in.Item).WithOperationID(out.Operation)
 	reply.AdditionalItems = identifiers(out.AdditionalItems)
+	reply.SkipRestore, reply.WaitForAdditionalItems = out.SkipRestore, out.WaitForAdditionalItems
 	return reply, nil
 }
 
@@ -33,8 +35,12 @@ func (a restoreItemAction) Cancel(operationID string, restore *velerov1.Restore)
 	return a.cancel(restoreObject(restore), string(restore.Status.Phase), operationID)
 }
 
-func (a restoreItemAction) AreAdditionalItemsReady([]velero.ResourceIdentifier, *velerov1.Restore) (bool, error) {
-	return true, nil
+func (a restoreItemAction) AreAdditionalItemsReady(_ []velero.ResourceIdentifier, restore *velerov1.Restore) (bool, error) {
+	out, err := a.call(restoreObject(restore), trace.Call{Method: "AreAdditionalItemsReady", Phase: string(restore.Status.Phase)})
+	return out.Ready, err
 }
+
+// RestoreItemActionV1 is the process as a RestoreItemAction, version 1: what Execute starts, nobody asks for.
+func (p *Process) RestoreItemActionV1() riav1.RestoreItemAction { return p.RestoreItemAction() }
 
 func restoreObject(restore *velerov1.Restore) string { return "restore/" + restore.Name }

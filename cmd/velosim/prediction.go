@@ -18,13 +18,9 @@ const mostPaths = 8
 // printPrediction prints how the scenario may end as is demanded and, where that is otherwise, as the Velero release does it.
 func printPrediction(w io.Writer, s *scenario.Scenario, velero string) {
 	release, unknown := phase.ForRelease(velero)
-	demanded, err := model.Predict(release.Demanded(), s)
-	if err != nil {
-		fmt.Fprintf(w, "%v\n\n", err)
-		return
-	}
-	released, err := model.Predict(release, s)
-	if unknown != nil || err != nil || reflect.DeepEqual(demanded, released) {
+	demanded := model.Predict(release.Demanded(), s)
+	released := model.Predict(release, s)
+	if unknown != nil || reflect.DeepEqual(demanded, released) {
 		printPaths(w, "predicted", demanded)
 	} else {
 		printPaths(w, "predicted, as demanded", demanded)
@@ -37,6 +33,10 @@ func printPrediction(w io.Writer, s *scenario.Scenario, velero string) {
 func printPaths(w io.Writer, title string, predictions []model.Prediction) {
 	fmt.Fprintln(w, title)
 	for _, p := range predictions {
+		if p.Unknown != "" {
+			fmt.Fprintf(w, "  %s: no prediction, as %s\n", p.Object, p.Unknown)
+			continue
+		}
 		if len(p.Paths) == 0 {
 			fmt.Fprintf(w, "  %s: no run in which every fault strikes\n", p.Object)
 			continue
@@ -67,9 +67,9 @@ func ends(p model.Prediction) string {
 
 // warnOfExpectation says that the phase that the scenario expects is none that is predicted.
 func warnOfExpectation(w io.Writer, s *scenario.Scenario, demanded []model.Prediction) {
-	p := demanded[len(demanded)-1]
+	i := slices.IndexFunc(demanded, func(p model.Prediction) bool { return p.Object == s.Object() })
 	want, err := phase.Parse(s.Expect.Phase)
-	if s.Expect.Phase == "" || err != nil || p.Object != s.Object() || slices.Contains(p.Ends(), want) {
+	if err != nil || i < 0 || demanded[i].Unknown != "" || slices.Contains(demanded[i].Ends(), want) {
 		return
 	}
 	fmt.Fprintf(w, "  The scenario expects %s, which is none of these: check expect.phase.\n", want)

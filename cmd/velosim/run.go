@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,9 +55,9 @@ found. The same seed gives the same run.
 	f.Int64Var(&o.seed, "seed", 1, "the seed `N` of the first run of each scenario")
 	f.IntVar(&o.seeds, "seeds", 1, "run each scenario with `N` seeds: --seed and those after it")
 	f.IntVar(&o.parallel, "parallel", 0, "run up to `N` at a time (default the number of CPUs)")
-	f.StringVar(&o.dir, "out", "", "write each trace and verdict into the folder `DIR`, as NAME.ndjson and NAME.verdict.json, or, with several seeds, NAME.seed-N.…; on envtest, also the logs, resources and stored objects of a run that fails: NAME.files")
+	f.StringVar(&o.dir, "out", "", "write each trace and verdict into the folder `DIR`, as NAME.ndjson and NAME.verdict.json, or, with several seeds, NAME.seed-N.…; of a run that does not pass, also NAME.files: the stacks of a crash and, on envtest, logs, resources and stored objects")
 	f.StringVar(&o.format, "format", "text", "text or json")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print a line for each verdict and nothing else")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print a line for each verdict, and for what makes a run inconclusive, and nothing else")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print timelines with every event, and for several runs too")
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	return cmd
@@ -195,10 +196,19 @@ func unable(info world.Info, s *scenario.Scenario) string {
 		return fmt.Sprintf("it needs a world that can %s; the world %s (build: %s) cannot: leave the scenario out, or install a newer world (velosim setup)",
 			strings.Join(lacks, " and "), info.World, info.Build)
 	}
+	if len(s.Worlds) > 0 && !slices.Contains(s.Worlds, info.World) {
+		return "it is for the world " + strings.Join(s.Worlds, " or ")
+	}
 	release, err := phase.ForRelease(info.Velero)
-	for _, f := range s.Faults {
-		if p, unknown := phase.Parse(f.At.Phase); err == nil && unknown == nil && !release.Has(p) {
-			return fmt.Sprintf("fault %s strikes at %s, and Velero %s has no such phase", f.ID, p, info.Velero)
+	if err != nil {
+		return ""
+	}
+	if release.Unqueued && s.Server.ConcurrentBackups > 1 {
+		return fmt.Sprintf("Velero %s runs one backup at a time, and server.concurrentBackups is %d", info.Velero, s.Server.ConcurrentBackups)
+	}
+	for what, at := range s.Points() {
+		if p, unknown := phase.Parse(at.Phase); unknown == nil && !release.Has(p) {
+			return fmt.Sprintf("%s is at %s, and Velero %s has no such phase", what, p, info.Velero)
 		}
 	}
 	return ""

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/velosim/velosim/sim/scenario"
@@ -24,6 +26,7 @@ type runner struct {
 	info    world.Info
 	sources []source // each has as many jobs in a row as there are seeds
 	single  bool     // there is but one job: its timeline is printed while it runs
+	pulse   *pulse
 }
 
 // all runs the jobs, and returns the results of those that ended, in the order of the jobs.
@@ -34,7 +37,14 @@ func (r *runner) all(ctx context.Context, pool *world.Pool, jobs []world.Job) ([
 		}
 	}
 	results := make([]*result, len(jobs))
+	r.pulse = newPulse(r.cli, len(jobs))
+	between := *r.cli
+	between.out, between.err = r.pulse.between(r.out), r.pulse.between(r.err)
+	r.cli = &between
 	s := newScreen(r, len(jobs))
+	if r.pulse.bar = s.bar; !r.quiet {
+		defer r.pulse.beats()()
+	}
 	for i, result := range world.Each(ctx, pool, jobs, r.one) {
 		results[i] = result
 		s.show(result)
@@ -47,10 +57,14 @@ func (r *runner) all(ctx context.Context, pool *world.Pool, jobs []world.Job) ([
 // one runs one job and judges it. It is called for several jobs at once.
 func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result {
 	start := r.now()
-	rec := &recorder{header: trace.Header{
+	rec := &recorder{now: r.now, began: start, header: trace.Header{
 		Scenario: job.Scenario.Metadata.Name, World: r.info.World, Velero: r.info.Velero, Build: r.info.Build,
 		Seed: job.Seed, Scale: cmp.Or(r.info.Scale, 1),
 	}}
+	if r.info.Scale != 0 {
+		rec.bound = job.Bound
+	}
+	defer r.pulse.follow(rec)()
 	original := r.sources[(job.ID-1)/r.seeds]
 	res := &result{
 		Scenario: job.Scenario.Metadata.Name, World: r.info.World, Version: r.info.Velero, Seed: job.Seed,
@@ -65,7 +79,7 @@ func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result 
 		printPrediction(&res.timeline, original.scenario, r.info.Velero)
 		rec.timeline = trace.NewTimeline(&res.timeline, r.verbose)
 	}
-	if r.dir != "" && r.info.Scale != 0 {
+	if r.dir != "" {
 		job.Keep = r.path(job, ".files")
 		if abs, err := filepath.Abs(job.Keep); err == nil {
 			job.Keep = abs
@@ -73,10 +87,11 @@ func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result 
 		res.lost = errors.Join(os.RemoveAll(job.Keep), os.MkdirAll(job.Keep, 0o700))
 	}
 	res.take(r.record(ctx, w, job, original.scenario, rec), r.now().Sub(start))
-	if job.Keep != "" && (res.Verdict == verdict.Pass || res.Verdict == verdict.KnownDeviation) { // nobody will look
-		res.lost = errors.Join(res.lost, os.RemoveAll(job.Keep))
-	}
 	if r.dir != "" {
+		if res.Verdict == verdict.Pass || res.Verdict == verdict.KnownDeviation { // nobody will look
+			res.lost = errors.Join(res.lost, os.RemoveAll(job.Keep))
+		}
+		os.Remove(job.Keep) //nolint:errcheck // it stays unless it is empty
 		res.lost = errors.Join(res.lost, res.write(r.path(job, ".verdict.json")))
 	}
 	return res
@@ -108,6 +123,10 @@ func (r *runner) path(job world.Job, suffix string) string {
 // recorder takes the events of one run: into memory for the verdict, into a file, into a timeline.
 type recorder struct {
 	header   trace.Header
+	now      func() time.Time
+	bound    trace.Time // of real time; 0: none
+	mu       sync.Mutex // guards what follows
+	began    time.Time  // in real time, when the trace did, once there are events
 	events   []trace.Event
 	file     *os.File        // nil: none is wanted
 	writer   *trace.Writer   // on file
@@ -123,7 +142,12 @@ func (r *recorder) open(path string) (err error) {
 }
 
 func (r *recorder) event(e trace.Event) error {
+	r.mu.Lock()
+	if len(r.events) == 0 && r.bound != 0 {
+		r.began = r.now().Add(-time.Duration(e.At))
+	}
 	r.events = append(r.events, e)
+	r.mu.Unlock()
 	var errs []error
 	if r.writer != nil {
 		errs = append(errs, r.writer.Event(e))
@@ -181,4 +205,15 @@ func (r *result) write(path string) error {
 		return err
 	}
 	return errors.Join(printJSON(f, r), f.Close())
+}
+
+// reason is, in a line, what makes the run inconclusive.
+func (r *result) reason() string {
+	for _, f := range r.Findings {
+		if f.Oracle == "completeness" {
+			seen, _, _ := strings.Cut(f.Seen, "\n")
+			return fmt.Sprintf("  expected %s, seen %s", f.Expected, seen)
+		}
+	}
+	return "  no reason is known"
 }

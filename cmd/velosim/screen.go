@@ -53,6 +53,9 @@ func (s *screen) show(r *result) {
 	fmt.Fprintf(out, "%s (seed %d): ", r.Scenario, r.Seed)
 	if s.quiet || !s.single && r.Verdict == verdict.KnownDeviation {
 		fmt.Fprintln(out, r.full.Summary())
+		if r.Verdict == verdict.Inconclusive {
+			fmt.Fprintln(out, r.reason())
+		}
 		return
 	}
 	r.full.Print(out) //nolint:errcheck

@@ -68,6 +68,8 @@ func (w *replayer) Run(ctx context.Context, job world.Job, sink func(trace.Event
 		r.say(trace.Body{Process: &trace.Process{Name: "server", State: "started"}})
 	case "panics":
 		new(velerov1.Backup).DeepCopyInto(nil) // Velero panics
+	case "dies":
+		os.Exit(7)
 	case "waits":
 		<-ctx.Done()
 		return trace.End{}, ctx.Err()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
@@ -23,7 +24,7 @@ type Options struct {
 	Assets string
 	// CRDs are installed and served when Start returns, for example those of package velerocrds.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
-	// Log gets what etcd and kube-apiserver print. Nil is nowhere; errors show the last lines either way.
+	// Log gets what etcd and kube-apiserver print. Nil is nowhere; errors show the last lines that matter either way.
 	Log io.Writer
 	// Temp is the folder in which the control plane's own folder is made (mode 0700), and removed at its end. Empty is
 	// os.TempDir().
@@ -138,12 +139,15 @@ func (c *ControlPlane) Stop() error { return c.process.Kill() }
 // Done is closed when the control plane is gone, after Stop or because etcd or kube-apiserver ended by itself.
 func (c *ControlPlane) Done() <-chan struct{} { return c.process.Done() }
 
-// Err says why the control plane ended, with the last lines of its log. It waits for Done.
+// Err says why the control plane ended, with the last lines of its log that may explain it. It waits for Done.
 func (c *ControlPlane) Err() error {
 	err := c.process.Err()
-	reason, log := c.output.end()
+	reason, lines := c.output.end()
 	if reason != "" {
 		err = errors.New(reason)
 	}
-	return fmt.Errorf("it ended: %w; the last lines of its log:\n%s", err, log)
+	if len(lines) == 0 {
+		return fmt.Errorf("it ended: %w", err)
+	}
+	return fmt.Errorf("it ended: %w; its last words:\n%s", err, strings.Join(lines, "\n"))
 }

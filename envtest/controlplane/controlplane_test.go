@@ -250,15 +250,25 @@ func TestStartErrors(t *testing.T) {
 	})
 	t.Run("etcd fails", func(t *testing.T) {
 		dir, temp := t.TempDir(), t.TempDir()
-		write(t, dir, "etcd", "echo cannot, sorry >&2; exit 1")
+		write(t, dir, "etcd", `
+for i in 1 2 3; do echo '{"level":"warn","msg":"this is not recommended"}'; echo '{"level":"error","error":"http: Server closed"}'; echo "W1130 14:09:03.775121 1 etcd.go:1] a warning"; done
+echo "cannot, sorry $(head -c 3000 /dev/zero | tr '\0' x)" >&2; exit 1`)
 		write(t, dir, "kube-apiserver", "exit 1")
 		var log bytes.Buffer
 		_, err := controlplane.Start(t.Context(), controlplane.Options{Assets: dir, Temp: temp, Log: &log})
 		if err == nil || !strings.Contains(err.Error(), "cannot, sorry") {
 			t.Errorf("error %v; want one with what etcd printed", err)
 		}
-		if !strings.Contains(log.String(), "cannot, sorry") {
+		if !strings.Contains(log.String(), "cannot, sorry") || !strings.Contains(log.String(), "W1130 ") {
 			t.Errorf("the log is %q", &log)
+		}
+		for _, idle := range []string{"W1130 ", `"level":`, "test-env"} {
+			if err != nil && strings.Contains(err.Error(), idle) {
+				t.Errorf("%s explains nothing in %v", idle, err)
+			}
+		}
+		if err != nil && len(err.Error()) > 1000 || strings.Count(err.Error(), "cannot") > 1 {
+			t.Errorf("error of %d bytes: %v", len(err.Error()), err) // it was tried ten times
 		}
 		nothingLeft(t, temp)
 	})

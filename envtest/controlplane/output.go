@@ -4,11 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 )
 
-// lastBytes is how much of the log an error shows.
-const lastBytes = 4 << 10
+const (
+	// lastBytes is how much of the log is kept to look for what an error shows of it.
+	lastBytes = 32 << 10
+	// lastLines and lineBytes are how much that is: so many lines at most, and so much of each.
+	lastLines = 5
+	lineBytes = 300
+)
 
 // output takes what the process of a control plane writes.
 type output struct {
@@ -61,7 +69,11 @@ func (o *output) stderr(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	o.tail = append(o.tail, p...)
 	if over := len(o.tail) - lastBytes; over > 0 {
-		o.tail = append(o.tail[:0], o.tail[over:]...)
+		rest := o.tail[over:]
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 && i+1 < len(rest) { // it begins in the middle of a line
+			rest = rest[i+1:]
+		}
+		o.tail = append(o.tail[:0], rest...)
 	}
 	if o.log == nil {
 		return len(p), nil
@@ -69,12 +81,27 @@ func (o *output) stderr(p []byte) (int, error) {
 	return o.log.Write(p)
 }
 
-// end returns why the process ended, as far as it said so, and the last lines of its log.
-func (o *output) end() (reason string, log []byte) {
+// end returns why the process ended, as far as it said so, and the last lines of its log that may say more.
+func (o *output) end() (reason string, lines []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.reason, bytes.TrimSpace(o.tail)
+	for line := range strings.Lines(string(o.tail)) {
+		line = strings.TrimSpace(line)
+		if line == "" || idle.MatchString(line) {
+			continue
+		}
+		if len(line) > lineBytes {
+			line = strings.ToValidUTF8(line[:lineBytes], "") + "…"
+		}
+		lines = append(lines, line)
+	}
+	lines = slices.Compact(lines)
+	return o.reason, lines[max(0, len(lines)-lastLines):]
 }
+
+// idle matches what explains nothing: etcd's entries and klog's that are no errors, what etcd says when it is ended, and what envtest
+// and this package say of the failure, which is the reason already.
+var idle = regexp.MustCompile(`^\{"level":"(debug|info|warn)"|^[IW]\d{4} |^\{.*"error":"[^"]*(erver closed|use of closed)|^(envtest|velosim): `)
 
 // writer makes an io.Writer of a function.
 type writer func([]byte) (int, error)

@@ -43,7 +43,11 @@ func supervise() int {
 	os.WriteFile("/proc/self/comm", []byte("supervisor"), 0) //nolint:errcheck // only for ps, killall and the like
 	s := &supervisor{orders: json.NewDecoder(os.Stdin), reports: json.NewEncoder(os.NewFile(statusFD, "status"))}
 	signals, died := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) { // under nohup, say; the program inherits that
+			signal.Notify(signals, s)
+		}
+	}
 	signal.Notify(died, syscall.SIGCHLD)
 
 	var o order

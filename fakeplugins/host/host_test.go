@@ -128,13 +128,13 @@ func finish(t *testing.T, b fakeplugins.Begun) fakeplugins.Outcome {
 }
 
 func TestRegistration(t *testing.T) {
-	w := listen(t, scenario.Plugin{Resources: []string{"secrets"}}, host.Options{Executables: map[string]host.Executable{
+	w := listen(t, scenario.Plugin{Version: 1}, host.Options{Executables: map[string]host.Executable{
 		"movers": {ObjectStore: true, Starts: []host.Start{{Nth: 2, Times: 1, Start: wire.Start{NoHandshake: true}}}},
 	}})
 	for i, hangs := range []bool{false, true, false} {
 		_, got := w.process(t, nil)
 		want := wire.Registration{
-			Plugins:     []wire.Plugin{{Name: mover.Name, Action: mover.Action, Resources: []string{"secrets"}}},
+			Plugins:     []wire.Plugin{{Name: mover.Name, Action: mover.Action, Version: 1}},
 			ObjectStore: true, Start: wire.Start{NoHandshake: hangs},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -147,12 +147,12 @@ func TestOperationsOutliveProcesses(t *testing.T) {
 	for _, forgets := range []bool{false, true} {
 		w := listen(t, scenario.Plugin{Operation: &scenario.Operation{Forgets: forgets}}, host.Options{})
 		first, _ := w.process(t, nil)
-		if out := finish(t, begin(t, first, "Execute", "")); out.Operation != "mover-1" {
+		if out := finish(t, begin(t, first, "Execute", "")); out.Operation != "b/mover-1" {
 			t.Fatalf("Execute: %+v", out)
 		}
 		other, _ := w.process(t, nil)
 		for c, known := range map[*wire.Client]bool{first: true, other: !forgets} {
-			if out := finish(t, begin(t, c, "Progress", "mover-1")); (out.Progress != nil) != known || (out.Error == "") != known {
+			if out := finish(t, begin(t, c, "Progress", "b/mover-1")); (out.Progress != nil) != known || (out.Error == "") != known {
 				t.Errorf("forgets %t: %+v, want known %t", forgets, out, known)
 			}
 		}
@@ -171,7 +171,7 @@ func TestProcessEndsBetweenBeginAndFinish(t *testing.T) {
 	}
 	next, _ := w.process(t, nil)
 	finish(t, begin(t, next, "Execute", ""))
-	want := []string{"backup/b Execute", "backup/b Execute", "Execute: mover-1"}
+	want := []string{"backup/b Execute", "backup/b Execute", "Execute: b/mover-1"}
 	if diff := cmp.Diff(want, w.events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}

@@ -33,7 +33,7 @@ type Options struct {
 
 // Executable is a file in the server's plugin folder. The zero value registers nothing.
 type Executable struct {
-	// Plugins that it registers, their times as they are. An action may also be [fakeplugins.DeleteItemAction].
+	// Plugins that it registers, their times as they are.
 	Plugins []scenario.Plugin
 	// ObjectStore: it registers the object store.
 	ObjectStore bool
@@ -56,7 +56,7 @@ type Start struct {
 type Strike struct {
 	// Plugin called; empty: any.
 	Plugin string
-	// Method is Execute, Progress, Cancel, or a verb of the object store: put, get, exists, list, delete or sign; empty: any.
+	// Method of an item action, or a verb of the object store: put, get, exists, list, delete or sign; empty: any.
 	Method string
 	// Nth call that is struck, counted from 1 over all processes. Default: 1.
 	Nth int
@@ -87,7 +87,7 @@ type Process struct {
 // filled has every hook, and the operations.
 func (o Options) filled() Options {
 	if o.Operations == nil {
-		o.Operations = fakeplugins.NewOperations(time.Now())
+		o.Operations = fakeplugins.NewOperations(time.Now(), nil)
 	}
 	if o.Journal == nil {
 		o.Journal = func(Process) fakeplugins.Journal {

@@ -108,7 +108,7 @@ func (h *Host) register(conn *wire.Conn) (*connection, error) {
 	reply := wire.Registration{ObjectStore: executable.ObjectStore, Start: h.start(p.Executable)}
 	for _, script := range executable.Plugins {
 		c.interpreters[key{script.Action, script.Name}] = fakeplugins.NewInterpreter(script, h.options.Operations, journal)
-		reply.Plugins = append(reply.Plugins, wire.Plugin{Name: script.Name, Action: script.Action, Resources: script.Resources})
+		reply.Plugins = append(reply.Plugins, wire.Plugin{Name: script.Name, Action: script.Action, Version: script.Version})
 	}
 	if err := conn.Write(wire.Reply{ID: r.ID, Registered: &reply}); err != nil {
 		h.options.Ended(p)

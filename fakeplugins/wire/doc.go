@@ -3,12 +3,12 @@
 //
 // The two speak newline-delimited JSON over a Unix socket, requests from the process and one reply to each, in any order:
 //
-//	process > {"id":1,"register":{"version":1,"executable":"velosim-plugins","pid":4711,"parent":4700}}
-//	host    > {"id":1,"registered":{"plugins":[{"name":"example.io/mover","action":"BackupItemAction"}],"start":{}}}
+//	process > {"id":1,"register":{"version":2,"executable":"velosim-plugins","pid":4711,"parent":4700}}
+//	host    > {"id":1,"registered":{"plugins":[{"name":"example.io/mover","action":"BackupItemAction","version":2}],"start":{}}}
 //	process > {"id":2,"call":{"plugin":"example.io/mover","action":"BackupItemAction","object":"backup/backup-1","call":{…}}}
 //	host    > {"id":2,"begun":{"delay":1000000000}}
 //	process > {"id":3,"finish":2}
-//	host    > {"id":3,"outcome":{"operation":"mover-1"}}
+//	host    > {"id":3,"outcome":{"operation":"backup-1/mover-1"}}
 //	process > {"id":4,"access":{"root":"/tmp/store","store":{"verb":"put","key":"velosim/backups/…"}}}
 //	host    > {"id":4,"accessing":{}}
 //	process > {"id":5,"accessed":{"access":4,"store":{…,"size":12}}}
@@ -25,7 +25,7 @@
 //	…
 //	registration, err := client.Register("velosim-plugins", strike)
 //	…
-//	action := fakeplugins.NewProcessOf(ctx, p.Name, p.Resources, client.Caller(p)).BackupItemAction()
+//	action := fakeplugins.NewProcessOf(ctx, p.Name, client.Caller(p)).BackupItemAction()
 //
 // The host's side is package fakeplugins/host. The package imports fakeplugins, sim/scenario and sim/trace; neither Velero's
 // plugin framework nor go-plugin.

@@ -10,7 +10,7 @@ import (
 
 const (
 	// Version of the protocol. A process of another one is turned away.
-	Version = 1
+	Version = 2
 	// SocketEnv is the environment variable with the path of the host's socket.
 	SocketEnv = "VELOSIM_PLUGIN_SOCKET"
 )
@@ -60,9 +60,10 @@ type Registration struct {
 
 // Plugin is an item action that a process registers.
 type Plugin struct {
-	Name      string          `json:"name"`
-	Action    scenario.Action `json:"action"`
-	Resources []string        `json:"resources,omitempty"`
+	Name   string          `json:"name"`
+	Action scenario.Action `json:"action"`
+	// Version of Velero's interface for the action: 1 or 2.
+	Version int `json:"version"`
 }
 
 // Start is how a process starts. The zero value: as it should. Its parts happen in this order.
@@ -110,8 +111,8 @@ const (
 type Call struct {
 	Plugin string          `json:"plugin"`
 	Action scenario.Action `json:"action"`
-	// Object that the call is made for: backup/NAME or restore/NAME.
-	Object string     `json:"object"`
+	// Object that the call is made for: backup/NAME or restore/NAME; empty: none that the plugin is told of.
+	Object string     `json:"object,omitempty"`
 	Call   trace.Call `json:"call"`
 }
 

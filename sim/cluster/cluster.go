@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,10 +10,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/velosim/velosim/sim/scenario"
-	"github.com/velosim/velosim/sim/trace"
 )
 
 const (
@@ -76,15 +79,22 @@ func (c Cluster) Objects(l Location) ([]client.Object, error) {
 func (c Cluster) ItemObjects() ([]client.Object, error) {
 	var objects []client.Object
 	for _, item := range c.Items {
-		resource, namespace, name := Split(c.Inside(item))
-		m := metav1.ObjectMeta{Namespace: namespace, Name: name}
-		switch resource {
-		case "configmaps":
+		inside := c.Inside(item)
+		m := metav1.ObjectMeta{Namespace: inside.Namespace(), Name: inside.Name()}
+		manifest := c.Manifest(item)
+		switch {
+		case manifest != nil:
+			o := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(manifest)}
+			o.SetNamespace(m.Namespace)
+			objects = append(objects, o)
+		case item.Resource() == "configmaps":
 			objects = append(objects, &corev1.ConfigMap{ObjectMeta: m, Data: map[string]string{"key": "value"}})
-		case "secrets":
+		case item.Resource() == "secrets":
 			objects = append(objects, &corev1.Secret{ObjectMeta: m, Data: map[string][]byte{"key": []byte("value")}})
+		case item.Resource() == "serviceaccounts":
+			objects = append(objects, &corev1.ServiceAccount{ObjectMeta: m})
 		default:
-			return nil, fmt.Errorf("this world cannot create %s: it knows configmaps and secrets", item)
+			return nil, fmt.Errorf("this world cannot create %s without a manifest", item)
 		}
 	}
 	return objects, nil
@@ -94,31 +104,34 @@ func (c Cluster) ItemObjects() ([]client.Object, error) {
 func (c Cluster) Namespaces() []string {
 	var namespaces []string
 	for _, item := range c.Items {
-		_, namespace, _ := Split(c.Inside(item))
-		namespaces = append(namespaces, namespace)
+		namespaces = append(namespaces, c.Inside(item).Namespace())
 	}
 	slices.Sort(namespaces)
 	return slices.Compact(namespaces)
 }
 
-// Split takes resource/namespace/name apart.
-func Split(item scenario.Item) (resource, namespace, name string) {
-	resource, rest, _ := strings.Cut(string(item), "/")
-	namespace, name, _ = strings.Cut(rest, "/")
-	return resource, namespace, name
-}
-
 // Inside is the item as the cluster has it.
 func (c Cluster) Inside(item scenario.Item) scenario.Item {
-	resource, namespace, name := Split(item)
-	return scenario.Item(resource + "/" + namespace + c.Suffix + "/" + name)
+	return scenario.Item(item.Resource() + "/" + c.inside(item.Namespace()) + "/" + item.Name())
+}
+
+// inside is the namespace as the cluster has it: where it has no room for the suffix, a hash stands for its end.
+func (c Cluster) inside(namespace string) string {
+	if room := validation.DNS1123LabelMaxLength - len(c.Suffix); len(namespace) > room {
+		hash := fmt.Sprintf("-%x", sha256.Sum256([]byte(namespace)))[:11]
+		namespace = namespace[:room-len(hash)] + hash
+	}
+	return namespace + c.Suffix
 }
 
 // Outside is the item, of the cluster, as the scenario has it.
 func (c Cluster) Outside(item string) string {
 	parts := strings.Split(item, "/")
-	if len(parts) == 3 {
-		parts[1] = strings.TrimSuffix(parts[1], c.Suffix)
+	for _, other := range c.Items {
+		if len(parts) == 3 && parts[1] == c.inside(other.Namespace()) {
+			parts[1] = other.Namespace()
+			break
+		}
 	}
 	return strings.Join(parts, "/")
 }
@@ -135,28 +148,4 @@ func (c Cluster) Plugins() []scenario.Plugin {
 		}
 	}
 	return plugins
-}
-
-// Backup is the scenario's, and how the trace tells that it was created.
-func (c Cluster) NewBackup() (*velerov1.Backup, trace.Created) {
-	b := c.Scenario.Backup
-	return &velerov1.Backup{
-		ObjectMeta: metav1.ObjectMeta{Namespace: c.Velero, Name: b.Name},
-		Spec: velerov1.BackupSpec{
-			IncludedNamespaces: c.Namespaces(), StorageLocation: Default, SnapshotVolumes: new(false),
-			ItemOperationTimeout: metav1.Duration{Duration: b.ItemOperationTimeout.Duration},
-		},
-	}, trace.Created{ItemOperationTimeout: trace.Time(b.ItemOperationTimeout.Duration)}
-}
-
-// NewRestore is the scenario's, and how the trace tells that it was created.
-func (c Cluster) NewRestore() (*velerov1.Restore, trace.Created) {
-	x, backup := c.Scenario.Restore, c.Scenario.Backup.Name
-	return &velerov1.Restore{
-		ObjectMeta: metav1.ObjectMeta{Namespace: c.Velero, Name: x.Name},
-		Spec: velerov1.RestoreSpec{
-			BackupName: backup, RestorePVs: new(false),
-			ItemOperationTimeout: metav1.Duration{Duration: x.ItemOperationTimeout.Duration},
-		},
-	}, trace.Created{ItemOperationTimeout: trace.Time(x.ItemOperationTimeout.Duration), Backup: backup}
 }

@@ -1,21 +1,37 @@
 package cluster
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
-// Points counts how often the points of a scenario's faults are passed. It is safe for concurrent use.
+// Points counts how often the points of a scenario's faults are passed, and those at which objects are created. It is safe for
+// concurrent use.
 type Points struct {
-	scenario *scenario.Scenario
-	mu       sync.Mutex
-	passed   map[string]int // by fault
+	faults []scenario.Fault
+	mu     sync.Mutex
+	passed map[string]int // by fault
 }
 
 // NewPoints has seen none pass.
-func NewPoints(s *scenario.Scenario) *Points { return &Points{scenario: s, passed: map[string]int{}} }
+func NewPoints(s *scenario.Scenario) *Points {
+	p := &Points{faults: slices.Clone(s.Faults), passed: map[string]int{}}
+	create := func(object string, at *scenario.Point) {
+		if at != nil {
+			p.faults = append(p.faults, scenario.Fault{ID: object, At: *at, Do: scenario.Do{Create: object}})
+		}
+	}
+	for _, b := range s.Backups {
+		create("backup/"+b.Name, b.At)
+	}
+	for _, x := range s.Restores {
+		create("restore/"+x.Name, x.At)
+	}
+	return p
+}
 
 // Phase returns the faults that strike as the object was written with this phase.
 func (p *Points) Phase(object, phase string) []scenario.Fault {
@@ -39,7 +55,7 @@ func (p *Points) Access(verb, path string, after bool) []scenario.Fault {
 func (p *Points) pass(is func(scenario.Point) bool) (strike []scenario.Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, f := range p.scenario.Faults {
+	for _, f := range p.faults {
 		if !is(f.At) {
 			continue
 		}

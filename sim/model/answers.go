@@ -32,7 +32,7 @@ func (p *predictor) passes(n node, i int) bool {
 // late reports whether the operation was asked often enough for its age, where its plugin counts.
 func (p *predictor) late(n node, i int, age time.Duration) bool {
 	calls := int(n.calls[i])
-	return age <= longer(p.cast.slack, poll, calls+1) || calls >= p.cast.roles[i].lastCall() || n.killed
+	return age <= longer(p.cast.slack, p.cast.poll, calls+1) || calls >= p.cast.roles[i].lastCall() || n.killed
 }
 
 // answer is what the plugin of an operation answers.

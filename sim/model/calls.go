@@ -26,11 +26,16 @@ func (c *checker) call(called call) string {
 	text := fmt.Sprintf("%s of %s was called", called.Method, called.Plugin)
 	next := map[phase.State]bool{}
 	for s := range c.closed() {
-		if in, ok := hung[called.Method]; !ok || c.rules.Enabled(s, in) {
+		in, ok := hung[called.Method]
+		possible := !ok || c.rules.Enabled(s, in)
+		if called.Phase == phase.Deleting.String() { // of a DeleteItemAction
+			possible = s.Phase == phase.Deleting
+		}
+		if possible {
 			next[s] = true
 		}
 	}
-	if op := called.operation(); called.Method != "Execute" && c.started[op] <= c.ended[op] {
+	if op := called.operation(); (called.Method == "Progress" || called.Method == "Cancel") && c.started[op] <= c.ended[op] {
 		next, text = nil, text+" for an operation that does not run"
 	}
 	c.frontier, c.open[called.ID] = next, called
@@ -54,6 +59,8 @@ func (c *checker) reply(called call, r trace.Return) string {
 	text := fmt.Sprintf("%s of %s", called.Method, called.Plugin)
 	var next map[phase.State]bool
 	switch called.Method {
+	case "AppliesTo", "AreAdditionalItemsReady": // their errors are those of the run, or of an item, which may fail for other reasons too
+		return text
 	case "Execute":
 		switch {
 		case called.Phase != phase.InProgress.String():
@@ -105,9 +112,11 @@ func (c *checker) giveUp(now trace.Time) {
 		if c.rules.PluginCallWithoutDeadline || called.givenUp || now-called.at <= c.deadline {
 			continue
 		}
-		for s := range c.after(hung[called.Method]) {
-			next, _ := c.rules.Step(s, phase.CallTimedOut)
-			c.frontier[next] = true
+		if in, ok := hung[called.Method]; ok {
+			for s := range c.after(in) {
+				next, _ := c.rules.Step(s, phase.CallTimedOut)
+				c.frontier[next] = true
+			}
 		}
 		called.givenUp = true
 		c.open[id] = called

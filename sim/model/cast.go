@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +19,12 @@ type cast struct {
 	// fails: Execute returns an error for an item. hangs: it does not return for one. hangsLate: for one that the finalizer backs
 	// up again; hangsThen: it surely does.
 	fails, hangs, hangsLate, hangsThen bool
+	// doomed: the run fails before its items.
+	doomed bool
 	// resyncs: the run takes so long that informers resync.
 	resyncs bool
 	timeout time.Duration // of the operations
+	poll    time.Duration // between two passes
 	// first is how long the items and the pass after them take at most, and slack how far apart ends may lie that one pass sees.
 	first, slack time.Duration
 }
@@ -46,27 +50,34 @@ const (
 	never
 )
 
-// casting makes the casts of an object: there are several where it is not certain which items a plugin is called for.
+// casting makes the casts of an object: there are several where it is not certain which items a plugin is called for, or how it answers.
 type casting struct {
 	rules phase.Rules
-	*scenario.Scenario
+	subject
 	items map[scenario.Item]chance // that the next plugin is called for
 	// tangled: Execute fails for items that others need, so that nobody knows which are left, and how many have errors.
 	tangled bool
+	// counted: it is known which of the plugins' calls are made for the object, counted over all objects.
+	counted bool
 	casts   []cast
 }
 
 // castsOf returns what the scenario's plugins may do in a run of the object.
-func castsOf(rules phase.Rules, s *scenario.Scenario, k phase.Kind) ([]cast, error) {
-	c := casting{rules: rules, Scenario: s, items: map[scenario.Item]chance{}}
+func castsOf(rules phase.Rules, s subject) ([]cast, error) {
+	c := casting{rules: rules, subject: s, items: map[scenario.Item]chance{}}
 	for _, item := range s.Items {
-		c.items[item] = surely
+		switch {
+		case len(s.spec.IncludedNamespaces) > 0 && !slices.Contains(s.spec.IncludedNamespaces, item.Namespace()):
+			c.items[item] = never
+		case s.unsure(s.backup):
+			c.items[item] = maybe
+		}
 	}
-	err := c.all(scenario.BackupItemAction, s.Backup.ItemOperationTimeout.Duration)
-	if err == nil && k == phase.Restore { // of the items that were backed up
-		err = c.all(scenario.RestoreItemAction, s.Restore.ItemOperationTimeout.Duration)
-	}
-	if k == phase.Restore {
+	c.counted = s.first(s.backup)
+	err := c.all(scenario.BackupItemAction)
+	if err == nil && s.kind == phase.Restore { // of the items that were backed up
+		c.counted = s.first(s.object)
+		err = c.all(scenario.RestoreItemAction)
 		c.logs()
 	}
 	return c.casts, err
@@ -76,7 +87,8 @@ func castsOf(rules phase.Rules, s *scenario.Scenario, k phase.Kind) ([]cast, err
 func (c *casting) logs() {
 	refused := slices.ContainsFunc(c.Faults, func(f scenario.Fault) bool {
 		s := f.At.Store
-		return s != nil && f.Do.Fail != "" && strings.HasPrefix(s.Key, "restores/") && strings.HasSuffix(s.Key, "-logs.gz") && f.At.Nth <= 1
+		return s != nil && f.Do.Fail != "" && s.Verb == "put" && strings.HasPrefix(s.Key, c.object[:7]+"s"+c.object[7:]+"/") &&
+			strings.HasSuffix(s.Key, "-logs.gz") && f.At.Nth <= 1
 	})
 	for i := range c.casts {
 		c.casts[i].fails = c.casts[i].fails || refused
@@ -84,24 +96,28 @@ func (c *casting) logs() {
 }
 
 // all takes in the plugins of an action, in the order in which Velero calls them.
-func (c *casting) all(action scenario.Action, timeout time.Duration) error {
+func (c *casting) all(action scenario.Action) error {
 	plugins := slices.DeleteFunc(slices.Clone(c.Plugins), func(p scenario.Plugin) bool { return p.Action != action })
 	slices.SortFunc(plugins, func(a, b scenario.Plugin) int { return cmp.Compare(a.Name, b.Name) })
-	c.casts = []cast{c.blank(plugins, timeout)}
+	c.casts = []cast{c.blank(plugins)}
 	needed := slices.ContainsFunc(plugins, func(p scenario.Plugin) bool { return len(p.Execute.AdditionalItems) > 0 })
 	fails := slices.ContainsFunc(plugins, func(p scenario.Plugin) bool { m, _ := c.strikes(p.Execute.Behaviour); return m.from > 0 })
 	c.tangled = c.tangled || needed && fails
 	for _, p := range plugins {
 		c.plugin(p)
+		c.ready(p)
 	}
 	if c.tangled {
 		for _, cast := range slices.Clone(c.casts) {
 			cast.fails = !cast.fails
-			c.casts = append(c.casts, cast)
+			c.add(cast)
 		}
 	}
 	for _, p := range plugins {
 		c.late(p)
+	}
+	if err := c.appliesTo(plugins); err != nil {
+		return err
 	}
 	for _, cast := range c.casts {
 		if len(cast.roles) > MaxOperations || len(c.casts) > maxCasts {
@@ -111,23 +127,36 @@ func (c *casting) all(action scenario.Action, timeout time.Duration) error {
 	return nil
 }
 
+// add adds a cast, if there is none like it yet.
+func (c *casting) add(more cast) {
+	if !slices.ContainsFunc(c.casts, func(other cast) bool { return reflect.DeepEqual(more, other) }) {
+		c.casts = append(c.casts, more)
+	}
+}
+
 // blank is a cast without operations.
-func (c *casting) blank(plugins []scenario.Plugin, timeout time.Duration) cast {
-	// Two polls, the first of which may come late, and what goes on in between.
-	cast := cast{timeout: timeout, first: early, slack: 40 * time.Second}
+func (c *casting) blank(plugins []scenario.Plugin) cast {
+	frequency := cmp.Or(c.Server.ItemOperationSyncFrequency.Duration, poll)
+	// Two polls, the first of which may come late, and what goes on in between: the passes of others, too.
+	cast := cast{timeout: c.timeout, poll: frequency, first: early, slack: longer(0, max(frequency, poll), 4)}
+	passes := 1 + len(c.others())
 	for _, p := range plugins {
 		n := len(c.called(p))
 		cast.first = longer(longer(cast.first, takes(p.Execute.Behaviour), n), takes(p.Progress), n)
-		cast.first = longer(cast.first, p.Cancel.Delay.Duration, n) // one hangs when its operation has timed out, not before
+		cast.first = longer(longer(cast.first, p.Cancel.Delay.Duration, n), c.waits(p), n) // one hangs when its operation has timed out, not before
+		n = len(c.Items) * passes
 		cast.slack = longer(longer(cast.slack, takes(p.Execute.Behaviour), n), takes(p.Progress), 3*n)
-		cast.slack = longer(cast.slack, takes(p.Cancel), 2*n)
+		cast.slack = longer(longer(cast.slack, takes(p.Cancel), 2*n), takes(p.AppliesTo), 2*passes)
 	}
 	for _, f := range c.Faults {
 		if k := f.Do.Kill; k != nil {
 			cast.slack = longer(longer(longer(cast.slack, k.RestartAfter.Duration, 1), f.At.Delay.Duration, 1), time.Minute, 1)
+			if passes > 1 { // another may hold the controller until then
+				cast.slack = longest
+			}
 		}
 	}
-	cast.resyncs = longer(cast.slack, timeout, 1) > resync
+	cast.resyncs = longer(cast.slack, c.timeout, 1) > resync
 	return cast
 }
 
@@ -142,8 +171,7 @@ func takes(b scenario.Behaviour) time.Duration {
 // called are the items that the plugin may be called for.
 func (c *casting) called(p scenario.Plugin) []scenario.Item {
 	return slices.DeleteFunc(slices.Clone(c.Items), func(item scenario.Item) bool {
-		resource, _, _ := strings.Cut(string(item), "/")
-		return c.items[item] == never || !slices.Contains(p.Resources, resource)
+		return c.items[item] == never || !slices.Contains(p.Resources, item.Resource())
 	})
 }
 
@@ -157,33 +185,53 @@ func (c *casting) plugin(p scenario.Plugin) {
 		}
 	}
 	strikes, hangs := c.strikes(p.Execute.Behaviour)
-	var casts []cast
+	casts := c.casts
+	c.casts = nil
 	for _, calls := range slices.Compact([]int{sure, min(sure+1, most), min(sure+2, most), most}) { // more of the same makes no difference
-		hit := strikes.struck(calls)
-		for _, cast := range c.casts {
-			cast.fails = cast.fails || hit > 0 && !hangs
-			cast.hangs = cast.hangs || hit > 0 && hangs
-			cast.roles = slices.Clone(cast.roles)
-			if p.Operation != nil && calls > hit {
-				cast.add(c.role(p, cast), calls-hit)
+		for _, hit := range c.hits(strikes, calls) {
+			for _, cast := range casts {
+				cast.fails = cast.fails || hit > 0 && !hangs
+				cast.hangs = cast.hangs || hit > 0 && hangs
+				cast.roles = slices.Clone(cast.roles)
+				if p.Operation != nil && calls > hit {
+					cast.add(c.role(p, cast), calls-hit)
+				}
+				c.add(cast)
 			}
-			casts = append(casts, cast)
 		}
 	}
-	c.casts = casts
 	if c.tangled {
 		return
 	}
 	after := surely
-	switch hit := strikes.struck(most); {
-	case most > 0 && hit == most:
+	switch hits := c.hits(strikes, most); {
+	case most > 0 && slices.Min(hits) == most, p.Execute.SkipRestore:
 		after = never
-	case hit > 0:
+	case slices.Max(hits) > 0:
 		after = maybe
 	}
 	for _, item := range called {
 		c.items[item] = max(c.items[item], after)
 	}
+}
+
+// hits are how many of n calls for the object may be struck.
+func (c *casting) hits(m misbehaviour, n int) []int {
+	most := n
+	if m.times > 0 {
+		most = min(n, m.times)
+	}
+	switch {
+	case m.from == 0, n == 0:
+		return []int{0}
+	case c.counted:
+		return []int{m.struck(n)}
+	case m.from == 1 && m.times == 0:
+		return []int{n}
+	}
+	hits := []int{0, min(1, most), max(most-2, 0), max(most-1, 0), most}
+	slices.Sort(hits)
+	return slices.Compact(hits)
 }
 
 // strikes are the calls that are struck, and whether they hang then. In a reading with a deadline those hang that take longer.
@@ -206,6 +254,7 @@ func (c *casting) late(p scenario.Plugin) {
 	if !again || !hangs {
 		return
 	}
+	sure := c.counted && !c.unsure(c.backup) && len(c.others()) == 0
 	alone := !slices.ContainsFunc(c.Plugins, func(q scenario.Plugin) bool {
 		m, _ := c.strikes(q.Execute.Behaviour)
 		return m.from > 0 && q.Name != p.Name
@@ -213,7 +262,7 @@ func (c *casting) late(p scenario.Plugin) {
 	for i := range c.casts {
 		if cast := &c.casts[i]; len(cast.roles) > 0 {
 			cast.hangsLate = true
-			cast.hangsThen = cast.hangsThen || alone && strikes.from == len(c.called(p))+1
+			cast.hangsThen = cast.hangsThen || sure && alone && strikes.from == len(c.called(p))+1
 		}
 	}
 }
@@ -264,9 +313,10 @@ func (c *cast) add(r role, n int) {
 	}
 }
 
+const longest = time.Duration(1<<63 - 1)
+
 // longer is d + n·more, at most the longest duration there is.
 func longer(d, more time.Duration, n int) time.Duration {
-	const longest = time.Duration(1<<63 - 1)
 	if more > 0 && time.Duration(n) > (longest-d)/more {
 		return longest
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/trace"
@@ -30,12 +29,9 @@ var ErrFrontier = errors.New("more than 10,000 states fit the trace so far")
 // reply is taken from the trace, and until they do, the object does not move; what the trace does not show, such as a pass that
 // writes nothing, may have happened or not. Faults that it does not show have not happened. Nil: the whole trace fits.
 func Check(rules phase.Rules, object string, t trace.Trace) (*Misfit, error) {
-	kind := phase.Backup
-	if strings.HasPrefix(object, "restore/") {
-		kind = phase.Restore
-	}
+	kind := kindOf(object)
 	c := checker{
-		rules: rules, frontier: map[phase.State]bool{phase.Initial(kind): true}, up: true, dead: map[int]bool{},
+		rules: rules, kind: kind, frontier: map[phase.State]bool{phase.Initial(kind): true}, up: true, dead: map[int]bool{},
 		deadline: t.Header.Scaled(phase.CallDeadline), open: map[int]call{}, started: map[string]int{}, ended: map[string]int{}, errors: map[string]int{},
 	}
 	for i, e := range t.Events {
@@ -75,8 +71,10 @@ func kills(events []trace.Event) bool {
 // checker holds the states that fit so far.
 type checker struct {
 	rules    phase.Rules
+	kind     phase.Kind
 	frontier map[phase.State]bool
 	up       bool         // a server runs
+	gone     bool         // the object is: what still goes on for it is not judged
 	dead     map[int]bool // the incarnations that have ended
 	deadline trace.Time   // of calls, in the reading that has one
 	failing  bool         // a fault has struck or an access has failed: what follows from one is possible
@@ -96,6 +94,11 @@ func (c *checker) event(e trace.Event) string {
 	case e.Process != nil && e.Process.Name == "server":
 		c.dead[e.Incarnation] = e.Process.State != "started"
 		c.process(e.Process.State == "started")
+	case e.Deleted != nil:
+		return c.deleted(e.Incarnation > 0)
+	case e.Phase != nil && c.gone:
+		return c.synced(e.Phase)
+	case c.gone:
 	case e.Phase != nil, e.Call != nil, e.Return != nil:
 		seen := c.act(e)
 		if e.Incarnation > 0 && c.dead[e.Incarnation] {
@@ -105,6 +108,31 @@ func (c *checker) event(e trace.Event) string {
 		return seen
 	}
 	return ""
+}
+
+// deleted is the end of an object. Velero deletes a restore when the user has, whatever its phase; a backup that is Deleting, or that
+// has ended, and is gone from the object store.
+func (c *checker) deleted(byVelero bool) string {
+	next := map[phase.State]bool{}
+	for s := range c.closed() {
+		if !byVelero || s.Kind == phase.Restore || s.Phase == phase.Deleting || s.Phase == phase.Completed || s.Phase == phase.PartiallyFailed {
+			next[s] = true
+		}
+	}
+	c.frontier, c.gone = next, true
+	return "deleted"
+}
+
+// synced is a backup that is created anew, as its stored copy has it.
+func (c *checker) synced(p *trace.Phase) string {
+	next := map[phase.State]bool{}
+	for _, end := range stored() {
+		if p.From == "" && p.To == end.String() && c.kind == phase.Backup {
+			next[phase.State{Phase: end}] = true
+		}
+	}
+	c.frontier, c.gone = next, false
+	return fmt.Sprintf("%s, of an object that was gone", p.To)
 }
 
 // act is something that the server does.
@@ -169,7 +197,7 @@ func (c *checker) steps() []phase.Input {
 		return []phase.Input{phase.RunFailed, phase.DeletionRequested}
 	}
 	steps := []phase.Input{
-		phase.Enqueued, phase.Dequeued, phase.Requeued, phase.Validated, phase.Rejected, phase.PassEnded, phase.FinalizerSucceeded, phase.DeletionRequested,
+		phase.Enqueued, phase.Dequeued, phase.Requeued, phase.Validated, phase.Rejected, phase.BackupUnfinished, phase.PassEnded, phase.FinalizerSucceeded, phase.DeletionRequested,
 		phase.RunFailed, // for reasons that no event shows
 	}
 	if c.up {
@@ -204,7 +232,7 @@ func (c *checker) closed() map[phase.State]bool {
 		hidden = append(hidden, phase.PassEnded)
 	}
 	if c.failing && !c.busy() {
-		hidden = append(hidden, phase.PassUploadFailed, phase.PassPatchLost, phase.RunPatchLost, phase.FinalPatchLost, phase.FinalUploadFailed, phase.ContentsDisappeared)
+		hidden = append(hidden, phase.Described, phase.PassUploadFailed, phase.PassPatchLost, phase.RunPatchLost, phase.FinalPatchLost, phase.FinalUploadFailed, phase.ContentsDisappeared)
 		if c.up {
 			hidden = append(hidden, phase.MarkLost)
 		}
@@ -228,7 +256,7 @@ func (c *checker) closed() map[phase.State]bool {
 
 // allowed are the phases that the object could have gone to, if the event is a change of phase.
 func (c *checker) allowed(e trace.Event) []string {
-	if e.Phase == nil {
+	if e.Phase == nil || c.gone {
 		return nil
 	}
 	var phases []string

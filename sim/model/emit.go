@@ -55,7 +55,7 @@ func finals(m Machine, s State, c Counterexample) (phase.Phase, error) {
 			switch in := step.Input; {
 			case step.Actor != Server && step.What != StillRunning && in != input(phase.ProgressCompleted) && in != input(phase.OperationTimedOut):
 				return
-			case in == input(phase.Rejected), in == input(phase.BackupNotFound), in == input(phase.FinalizerFailed) && !s.Object.ContentsLost:
+			case in == input(phase.Rejected), in == input(phase.BackupUnfinished), in == input(phase.BackupNotFound), in == input(phase.FinalizerFailed) && !s.Object.ContentsLost:
 				return
 			}
 			ended = false

@@ -80,7 +80,7 @@ func TestRelease(t *testing.T) {
 	for _, kind := range kinds() {
 		want := common
 		if kind == phase.Backup {
-			want = append(slices.Clone(common), "Finalizing is left", "FinalizingPartiallyFailed is left", "ReadyToStart is not forgotten",
+			want = append(slices.Clone(common), "Finalizing is left", "FinalizingPartiallyFailed is left", "Queued is not forgotten", "ReadyToStart is not forgotten",
 				"phase-is-uploaded", "stored-copy-agrees")
 		} else {
 			want = append(slices.Clone(common), "outcome-is-stored") // its upload may fail
@@ -167,7 +167,7 @@ func BenchmarkExplore(b *testing.B) {
 	}
 }
 
-// TestCauses: each counterexample of the release is due to one rule, and each rule makes one but for the one that ends runs
+// TestCauses: each counterexample of the release is due to one rule, and each rule makes one but for those that end runs
 // otherwise than demanded, but well.
 func TestCauses(t *testing.T) {
 	seen := map[string]bool{}
@@ -187,7 +187,7 @@ func TestCauses(t *testing.T) {
 		}
 	}
 	for _, rule := range phase.All() {
-		if !seen[rule.Name] && rule.Name != "progress-error-is-final" {
+		if !seen[rule.Name] && rule.Name != "progress-error-is-final" && rule.Name != "unfinished-backup-restored" {
 			t.Errorf("no counterexample is due to %s", rule.Name)
 		}
 	}

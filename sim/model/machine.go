@@ -44,7 +44,7 @@ func (m Machine) Successors(s State, yield func(Step, State, phase.Effects)) {
 		m.wait(s, yield)
 	default:
 		for _, in := range []phase.Input{
-			phase.Enqueued, phase.Dequeued, phase.Requeued, phase.Validated, phase.Rejected,
+			phase.Enqueued, phase.Dequeued, phase.Requeued, phase.Validated, phase.Rejected, phase.BackupUnfinished,
 			phase.FinalizerSucceeded, phase.FinalizerFailed, phase.BackupNotFound,
 		} {
 			m.apply(s, Step{Actor: Server, Input: input(in)}, yield)
@@ -56,6 +56,7 @@ func (m Machine) Successors(s State, yield func(Step, State, phase.Effects)) {
 		}
 		if s.Left.API > 0 {
 			m.apply(spendAPI(s), Step{Actor: Fault, Input: input(phase.FinalPatchLost)}, yield)
+			m.apply(spendAPI(s), Step{Actor: Fault, Input: input(phase.SlotLeaked)}, yield)
 		}
 		if s.Left.Store > 0 {
 			m.apply(spendStore(s), Step{Actor: Fault, Input: input(phase.FinalUploadFailed)}, yield)

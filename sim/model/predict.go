@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,8 +14,10 @@ type Prediction struct {
 	// Object is backup/NAME or restore/NAME.
 	Object string
 	// Paths are the phases that may be written, in order, each path once. The last one of a path is the end: a final phase, or one
-	// in which the object stays for ever. None: no run is possible in which all faults strike.
+	// in which the object stays for ever, or is gone. None: it is never created, or no run is possible in which all faults strike.
 	Paths []Path
+	// Unknown is why there is no prediction; empty: there is one.
+	Unknown string
 }
 
 // Path is the phases of an object, in the order in which they are written.
@@ -56,37 +57,33 @@ func (p Prediction) Allows(path Path) bool {
 	return slices.ContainsFunc(p.Paths, func(q Path) bool { return slices.Equal(q, path) })
 }
 
-// ErrUnpredictable is returned for scenarios of which the model cannot follow every run.
-var ErrUnpredictable = errors.New("no prediction")
-
-// Predict returns how the backup of a scenario, and then its restore, may end in a reading: it explores the machine with the
-// answers that the scenario's plugins give, and the faults that it has. Time is known only as far as ends that lie far apart
-// are seen one after the other. So there may be paths that no run takes; one that a run takes and Predict does not know is a
-// mistake, of Velero or of sim/phase. The error is ErrUnpredictable, and says why.
-func Predict(rules phase.Rules, s *scenario.Scenario) ([]Prediction, error) {
-	backup, err := predict(rules, s, phase.Backup)
-	if err != nil || s.Restore == nil {
-		return []Prediction{backup}, err
+// Predict returns how each object of a scenario may end in a reading, in the order of [scenario.Scenario.Objects]: it explores the
+// machine with the answers that the scenario's plugins give, and the faults that it has. Other objects are there as what they may do
+// to the one: the calls that they make, the faults that strike at their points, the controllers that they hold. Time is known only as
+// far as ends that lie far apart are seen one after the other. So there may be paths that no run takes; one that a run takes and
+// Predict does not know is a mistake, of Velero or of sim/phase.
+func Predict(rules phase.Rules, s *scenario.Scenario) []Prediction {
+	var all predictions
+	for _, object := range s.Objects() {
+		all = append(all, predict(rules, subjectOf(s, object), all))
 	}
-	restored := slices.ContainsFunc(backup.Ends(), func(p phase.Phase) bool { return p == phase.Completed || p == phase.PartiallyFailed })
-	if !restored {
-		return []Prediction{backup}, nil
-	}
-	restore, err := predict(rules, s, phase.Restore)
-	return []Prediction{backup, restore}, err
+	hold(rules, s, all)
+	create(s, all)
+	return all
 }
 
-func predict(rules phase.Rules, s *scenario.Scenario, k phase.Kind) (Prediction, error) {
-	if s.Backup == nil {
-		return Prediction{}, fmt.Errorf("%w: the scenario has no backup", ErrUnpredictable)
+// predict explores what becomes of one object, if it is created; before are the predictions of those that it may be made from.
+func predict(rules phase.Rules, s subject, before predictions) Prediction {
+	prediction := Prediction{Object: s.object}
+	b := s.beginning(rules, before.of(s.backup))
+	p := predictor{
+		machine: Machine{Spec: rules}, kind: s.kind, begins: b, faults: s.consequences(b), seen: map[node]bool{}, paths: map[string]bool{},
 	}
-	p := predictor{machine: Machine{Spec: rules}, kind: k, faults: consequencesOf(s, k), seen: map[node]bool{}, paths: map[string]bool{}}
-	prediction := Prediction{Object: "backup/" + s.Backup.Name}
-	if k == phase.Restore {
-		prediction.Object = "restore/" + s.Restore.Name
+	casts, err := []cast{{doomed: true}}, error(nil)
+	if b.runs {
+		casts, err = castsOf(rules, s)
 	}
-	casts, err := castsOf(rules, s, k)
-	if len(s.Faults) > maxFaults {
+	if len(p.faults) > maxFaults {
 		err = fmt.Errorf("it has more than %d faults", maxFaults)
 	}
 	for _, c := range casts {
@@ -96,16 +93,35 @@ func predict(rules phase.Rules, s *scenario.Scenario, k phase.Kind) (Prediction,
 		}
 	}
 	if err != nil {
-		return prediction, fmt.Errorf("%w: %w", ErrUnpredictable, err)
+		prediction.Unknown = err.Error()
+		return prediction
 	}
+	p.vanish()
 	for path := range p.paths {
 		prediction.Paths = append(prediction.Paths, Path(phases(path)))
 	}
-	slices.SortFunc(prediction.Paths, func(a, b Path) int {
+	prediction.sort()
+	return prediction
+}
+
+// predictions are those of a scenario's objects.
+type predictions []Prediction
+
+// of is the prediction for the object; the zero one if there is none.
+func (all predictions) of(object string) Prediction {
+	i := slices.IndexFunc(all, func(p Prediction) bool { return p.Object == object })
+	if i < 0 {
+		return Prediction{}
+	}
+	return all[i]
+}
+
+func (p *Prediction) sort() {
+	slices.SortFunc(p.Paths, func(a, b Path) int {
 		if a.End() != b.End() {
 			return int(a.End()) - int(b.End())
 		}
 		return slices.Compare(a, b)
 	})
-	return prediction, nil
+	p.Paths = slices.CompactFunc(p.Paths, func(a, b Path) bool { return slices.Equal(a, b) })
 }

@@ -16,6 +16,7 @@ const (
 type predictor struct {
 	machine Machine
 	kind    phase.Kind
+	begins  beginning
 	cast    cast
 	faults  []consequence
 	seen    map[node]bool // in this cast
@@ -37,11 +38,13 @@ type node struct {
 	expired, ended, cancelled uint8
 	// Execute has failed, or has hung; the server was killed.
 	failed, hung, killed bool
+	// deleted: only what had begun before still writes the phase.
+	deleted bool
 }
 
 // explore visits what the cast may come to.
 func (p *predictor) explore() error {
-	store := 0
+	store := 1
 	for _, f := range p.faults {
 		store += len(f.inputs)
 	}
@@ -87,6 +90,10 @@ func (p *predictor) expand(n node) {
 			ends = false
 		}
 	}
+	p.ask(n)
+	if n.deleted {
+		p.paths[n.path] = true
+	}
 	if p.cast.resyncs && n.Object.Forgotten {
 		next := n
 		if next.Object, _ = p.machine.Spec.Step(n.Object, phase.InformerResynced); next != n {
@@ -110,6 +117,36 @@ func (p *predictor) expand(n node) {
 	})
 	if ends && p.shown(n) {
 		p.paths[n.path] = true
+	}
+}
+
+// ask lets the user's requests be granted.
+func (p *predictor) ask(n node) {
+	for i, f := range p.faults {
+		if n.due > 0 || n.struck&(1<<i) != 0 || n.deleted {
+			continue
+		}
+		for _, in := range []phase.Input{phase.DeletionRequested, phase.Described} {
+			if n.InPass && n.Object.Hung == phase.NoCall || !f.possible(in, n) || !p.machine.Spec.Enabled(n.Object, in) {
+				continue
+			}
+			next := n
+			next.struck |= 1 << i
+			next.Object, _ = p.machine.Spec.Step(n.Object, in)
+			switch {
+			case in == phase.Described:
+				next.save()
+			case !n.Object.Phase.Final(): // the reconcile of another controller may be under way
+				running := next
+				running.Object, running.deleted = n.Object, true
+				running.path += string([]byte{byte(phase.Deleting)})
+				p.visit(running)
+				fallthrough
+			default:
+				next.path += string([]byte{byte(phase.Deleting)})
+			}
+			p.visit(next)
+		}
 	}
 }
 
@@ -150,6 +187,9 @@ func (p *predictor) shown(n node) bool {
 }
 
 func (p *predictor) follows(n node, s Step) []node {
+	if p.cast.doomed && s.Input == input(phase.RunFailed) {
+		return []node{n}
+	}
 	if s.Actor == Fault || s.Input == input(phase.FinalizerFailed) && !n.Object.ContentsLost {
 		return p.strike(n, s)
 	}
@@ -162,7 +202,7 @@ func (p *predictor) follows(n node, s Step) []node {
 // follow is what a step makes of all but the state; not ok: the scenario does not make it.
 func (p *predictor) follow(n node, s Step) (node, bool) {
 	switch {
-	case n.due > 0 && !n.Object.Down:
+	case n.due > 0 && !n.Object.Down, p.cast.doomed && n.Object.Phase == phase.InProgress && !n.Object.Down:
 		return n, false
 	}
 	if s.Operation > 0 && s.Actor == Plugin && s.Input != input(phase.OperationStarted) {
@@ -201,7 +241,15 @@ func (p *predictor) follow(n node, s Step) (node, bool) {
 		return n, false
 	case phase.OperationsMissing:
 		return n, n.Object.Unstored
-	case phase.Rejected, phase.BackupNotFound, phase.DeletionRequested:
+	case phase.Validated:
+		return n, p.begins.validated
+	case phase.Rejected:
+		return n, p.begins.rejected
+	case phase.BackupUnfinished:
+		return n, p.begins.unfinished
+	case phase.BackupNotFound:
+		return n, slices.ContainsFunc(p.faults, func(f consequence) bool { return slices.Contains(f.inputs, phase.BackupNotFound) })
+	case phase.DeletionRequested:
 		return n, false
 	}
 	return n, true

@@ -129,9 +129,9 @@ func (w *writer) note(s Step) error {
 			return errNoFault
 		}
 		w.fault("store: {verb: put, key: backups/backup-1/velero-backup.json}", "fail: access denied")
-	case phase.PassPatchLost, phase.RunPatchLost, phase.FinalPatchLost, phase.MarkLost, phase.LookupFailed, phase.FinalizerFailed, phase.BackupNotFound:
+	case phase.PassPatchLost, phase.RunPatchLost, phase.FinalPatchLost, phase.MarkLost, phase.LookupFailed, phase.FinalizerFailed, phase.BackupNotFound, phase.SlotLeaked:
 		return errNoFault
-	case phase.Rejected:
+	case phase.Rejected, phase.BackupUnfinished:
 		return errNoPoint
 	}
 	return nil

@@ -116,6 +116,11 @@
 //     until it lands. v1.18: it is given up after the resource timeout, and the object stays InProgress.
 //   - start-marks-once (unreported). Demanded, as proposed by velosim: what is InProgress at a start is marked Failed, however
 //     often that takes. v1.18: one try; if the patch is lost, the object stays InProgress.
+//   - queue-slot-leaked (velero#10519). Demanded, as proposed by velosim: a backup that has ended or is gone takes none of the
+//     concurrent backups. v1.18: the tracker keeps one that was rejected before the queue saw it ready, or deleted when it was ready, and
+//     backups after it stay Queued until the server restarts.
+//   - unfinished-backup-restored (unreported). Demanded, as proposed by velosim: a restore of a backup that is neither Completed nor
+//     PartiallyFailed ends FailedValidation. v1.18: validation does not look at the backup's phase.
 //
 // A release without a queue (1.14) goes from New to InProgress: [Rules].Unqueued.
 //
@@ -126,15 +131,13 @@
 // The machine speaks of one object. It does not have:
 //
 //   - A start whose list fails, which leaves what is InProgress as it is until the next start.
-//   - ReadyToStart in the object and in the tracker (velero#10519), and two controllers that patch the phase of one object:
-//     Deleting, say, overwritten by a pass that had begun before.
+//   - Two controllers that patch the phase of one object: Deleting, say, overwritten by a pass that had begun before.
 //   - A pass that begins from a cache which does not show yet what the pass before has written. A pass that takes longer than a
 //     poll is followed by the next one at once; in 1.18.3 that one can find no operations in memory, load those that have
 //     ended from the object store, see no new error, and write Finalizing over what came after: an object whose operation has
 //     failed ends Completed. A slow Progress shows it in one seed of four (velosim found it; unreported).
 //   - A restore that is reconciled again from a cache that does not show its first writes yet: 1.18.3 takes it for a new one and
 //     runs it twice, and the operations of the first run are lost. Two seeds of 300 show it in restore-operation-completes.
-//   - `velero backup describe --details`, which uploads what is unsaved.
 //
 // A backup that backup_sync_controller.go finds in the object store is created in its final phase: no edge leads there.
 package phase

@@ -18,6 +18,8 @@ const (
 	Validated
 	// Rejected: the object is not valid.
 	Rejected
+	// BackupUnfinished: a restore is valid, but for its backup, which is neither Completed nor PartiallyFailed.
+	BackupUnfinished
 	// OperationStarted: Execute returned an operation ID.
 	OperationStarted
 	// ExecuteFailed: Execute returned an error, or an item failed otherwise.
@@ -80,6 +82,8 @@ const (
 	ContentsDisappeared
 	// MarkLost: a server starts, and its patch that marks the object Failed does not land.
 	MarkLost
+	// SlotLeaked: the tracker counts a backup that has ended, or is gone, so that the queue stays full.
+	SlotLeaked
 	// ServerKilled: the server ends, and all that it only had in memory is gone.
 	ServerKilled
 	// ServerStarted: a server starts.
@@ -87,8 +91,11 @@ const (
 	// InformerResynced: the informers hand every object to the controllers again, 10 h or more after the start. Any other
 	// write to the object does the same.
 	InformerResynced
-	// DeletionRequested: the user creates a DeleteBackupRequest, and Velero accepts it.
+	// DeletionRequested: the user creates a DeleteBackupRequest, or the object has expired, and Velero accepts it.
 	DeletionRequested
+	// Described: the user asks for the operations, and the server uploads what it knows of them. The errors that a pass could not
+	// write are forgotten as in PassPatchLost.
+	Described
 
 	inputs // how many there are
 )
@@ -108,6 +115,8 @@ func (i Input) info() inputInfo {
 		return inputInfo{"validated", "pkg/controller/backup_controller.go: Reconcile; pkg/controller/restore_controller.go: Reconcile"}
 	case Rejected:
 		return inputInfo{"rejected", "pkg/controller/backup_controller.go: Reconcile; pkg/controller/restore_controller.go: Reconcile"}
+	case BackupUnfinished:
+		return inputInfo{"the backup has not ended", "pkg/controller/restore_controller.go: validateAndComplete"}
 	case OperationStarted:
 		return inputInfo{"Execute started an operation", "pkg/backup/item_backupper.go: executeActions; pkg/restore/restore.go: restoreItem"}
 	case ExecuteFailed:
@@ -163,6 +172,8 @@ func (i Input) info() inputInfo {
 		return inputInfo{"the contents of the backup disappeared", "pkg/controller/backup_finalizer_controller.go: Reconcile; pkg/persistence/object_store.go: GetBackupContents"}
 	case MarkLost:
 		return inputInfo{"the server started, and its patch to Failed was lost", "pkg/cmd/server/server.go: markInProgressBackupsFailed; pkg/cmd/server/server.go: markInProgressRestoresFailed"}
+	case SlotLeaked:
+		return inputInfo{"a slot of the queue was leaked", "pkg/controller/backup_queue_controller.go: Reconcile; pkg/controller/backup_deletion_controller.go: Reconcile"}
 	case ServerKilled:
 		return inputInfo{"the server was killed", "the environment"}
 	case ServerStarted:
@@ -171,6 +182,9 @@ func (i Input) info() inputInfo {
 		return inputInfo{"the informers resynced", "pkg/controller/backup_controller.go: SetupWithManager"}
 	case DeletionRequested:
 		return inputInfo{"deletion was requested", "pkg/controller/backup_deletion_controller.go: Reconcile"}
+	case Described:
+		return inputInfo{"the operations were described", "pkg/controller/download_request_controller.go: Reconcile; pkg/itemoperationmap/backup_operation_map.go: UpdateForBackup; " +
+			"pkg/itemoperationmap/restore_operation_map.go: UpdateForRestore"}
 	}
 	return inputInfo{fmt.Sprintf("Input(%d)", uint8(i)), "none"}
 }

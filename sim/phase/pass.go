@@ -6,6 +6,10 @@ func (r Rules) wait(s State, in Input) (State, Effects, bool) {
 	case in == OperationsMissing:
 		next, effects := r.missing(s)
 		return next, effects, s.Unread
+	case in == Described:
+		s.UnpatchedFailed += s.UnsavedFailed
+		s.UnsavedCompleted, s.UnsavedFailed = 0, 0
+		return s, OperationsUploaded, !s.Unread // or else the server knows of none
 	case s.Unread && s.Unstored && in != LookupFailed:
 		return s, 0, false // there is nothing to read
 	}

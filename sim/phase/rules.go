@@ -37,6 +37,8 @@ type Rules struct {
 	FinalizerRetriedForEver       bool
 	StartMarksOnce                bool
 	RunPatchGivenUp               bool
+	QueueSlotLeaked               bool
+	UnfinishedBackupRestored      bool
 }
 
 // Rule is a rule in which a release deviates from what is demanded.
@@ -174,6 +176,24 @@ func All() []Rule {
 			Reports:  []string{"velero#3239", "velero#7207"},
 			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.RunPatchGivenUp },
+		},
+		{
+			Name:      "queue-slot-leaked",
+			Statement: "A backup that has ended, or is gone, takes none of the server's concurrent backups.",
+			Deviation: "The tracker keeps a backup that was rejected before the queue saw it ready, or was deleted when it was ready: it takes a slot for ever, and backups after it stay Queued until the server restarts.",
+			Source: proposed + "; Reconcile in pkg/controller/backup_queue_controller.go calls AddReadyToStart after its patch, and " +
+				"pkg/controller/backup_deletion_controller.go never calls Delete of the tracker",
+			Reports:  []string{"velero#10519"},
+			Releases: []string{"v1.18"},
+			field:    func(r *Rules) *bool { return &r.QueueSlotLeaked },
+		},
+		{
+			Name:      "unfinished-backup-restored",
+			Statement: "A restore of a backup that is not Completed or PartiallyFailed ends FailedValidation.",
+			Deviation: "The validation of a restore does not look at the phase of its backup: one that still waits for its operations is restored as it is, and the restore of one without contents is Failed.",
+			Source:    proposed + "; validateAndComplete in pkg/controller/restore_controller.go",
+			Releases:  []string{"v1.14", "v1.18"},
+			field:     func(r *Rules) *bool { return &r.UnfinishedBackupRestored },
 		},
 	}
 }

@@ -38,7 +38,8 @@ type State struct {
 
 	// Down: no server is running.
 	Down bool
-	// Forgotten: no event or timer brings the object to its controller, other than, if it is ReadyToStart, an informer resync.
+	// Forgotten: no event or timer brings the object to its controller, other than, if it is ReadyToStart, an informer resync; or, if
+	// it is Queued, its controller finds the queue full for ever.
 	Forgotten bool
 	// Outdated: the object has ended, and its stored copy or contents are not as its finalizer made them (backups only).
 	Outdated bool

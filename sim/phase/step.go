@@ -84,7 +84,9 @@ func (r Rules) begin(s State, in Input) (State, bool) {
 	switch {
 	case in == Enqueued && s.Kind == Backup && s.Phase == New && !r.Unqueued:
 		s.Phase = Queued
-	case in == Dequeued && s.Phase == Queued:
+	case in == SlotLeaked && s.Phase == Queued && r.QueueSlotLeaked:
+		s.Forgotten = true
+	case in == Dequeued && s.Phase == Queued && !s.Forgotten:
 		s.Phase, s.Tracked = ReadyToStart, TrackedReady
 	case in == Requeued && s.Phase == ReadyToStart && s.Tracked == Untracked && !r.ReadyBackupForgottenByRestart:
 		s.Phase = Queued
@@ -92,6 +94,11 @@ func (r Rules) begin(s State, in Input) (State, bool) {
 		s.Phase = InProgress
 		if s.Kind == Backup {
 			s.Tracked = TrackedRunning
+		}
+	case in == BackupUnfinished && s.Kind == Restore && s.Phase == New:
+		s.Phase = FailedValidation
+		if r.UnfinishedBackupRestored {
+			s.Phase = InProgress
 		}
 	case in == Rejected && runnable:
 		s.Phase, s.Tracked = FailedValidation, Untracked

@@ -40,6 +40,14 @@ func (d *decoder) decode(path string, n *node, v reflect.Value) {
 		return
 	}
 	switch v.Kind() {
+	case reflect.Map:
+		if d.want(path, n, mapping, "a mapping") {
+			d.entries(path, n, v)
+		}
+	case reflect.Interface:
+		if value := d.value(path, n); value != nil { // null was reported above
+			v.Set(reflect.ValueOf(value))
+		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		if v.Elem().Kind() == reflect.Slice { // present and empty is not absent
@@ -148,14 +156,10 @@ func (d *decoder) fields(path string, n *node, v reflect.Value) {
 		at := join(path, f.name)
 		i := slices.Index(names, f.name)
 		switch {
-		case d.has(at):
-			d.add(f.at, at, "", fmt.Sprintf("is set twice, first in line %d; keep one", d.spans[at].line))
 		case i >= 0:
-			d.spans[at] = f.value.at
-			if f.value.kind == mapping || f.value.kind == sequence {
-				d.spans[at] = f.at
+			if d.first(at, f) {
+				d.decode(at, f.value, v.FieldByIndex(known[i].index))
 			}
-			d.decode(at, f.value, v.FieldByIndex(known[i].index))
 		case path == "" && f.name == "description":
 			d.add(f.at, at, "", "is not a field; the description is the comment at the head of the file")
 		default:
@@ -172,6 +176,22 @@ func (d *decoder) fields(path string, n *node, v reflect.Value) {
 		if at := join(path, f.name); f.required && !d.has(at) && !slices.Contains(meant, f.name) {
 			d.add(d.span(path), at, "", "is missing")
 		}
+	}
+}
+
+// entries sets those of a map, whose keys are the file's own.
+func (d *decoder) entries(path string, n *node, v reflect.Value) {
+	if len(n.fields) > 0 {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+	for _, f := range n.fields {
+		at := entry(path, f.name)
+		if !d.first(at, f) {
+			continue
+		}
+		value := reflect.New(v.Type().Elem()).Elem()
+		d.decode(at, f.value, value)
+		v.SetMapIndex(reflect.ValueOf(f.name), value)
 	}
 }
 
@@ -195,7 +215,7 @@ func fieldsOf(t reflect.Type) []structField {
 	var result []structField
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous || t == reflect.TypeFor[Scenario]() && name == "description" {
+		if f.Anonymous || name == "-" || t == reflect.TypeFor[Scenario]() && name == "description" {
 			continue
 		}
 		result = append(result, structField{name: name, index: f.Index, required: options == ""})

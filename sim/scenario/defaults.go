@@ -5,45 +5,129 @@ import (
 	"time"
 )
 
+// What Velero's server does without flags (pkg/cmd/server/config/config.go and the controllers).
 const (
-	defaultBackupName  = "backup-1"
-	defaultRestoreName = "restore-1"
+	defaultConcurrentBackups          = 1
+	defaultItemOperationTimeout       = 4 * time.Hour
+	defaultItemOperationSyncFrequency = 10 * time.Second
+	defaultResourceTimeout            = 10 * time.Minute
+	defaultGarbageCollectionFrequency = time.Hour
+	defaultBackupSyncPeriod           = time.Minute
+	defaultTTL                        = 30 * 24 * time.Hour
+	defaultStorageLocation            = "default"
 )
 
-// setDefaults fills in every default. has tells whether the file sets the field at a path: a duration of 0s is a value.
+// defaults fills them in.
+type defaults struct {
+	*Scenario
+	has func(path string) bool // whether the file sets the field: a duration of 0s is a value
+}
+
+// setDefaults fills in every default.
 func setDefaults(s *Scenario, has func(path string) bool) {
-	const serverTimeout = 4 * time.Hour // Velero's --default-item-operation-timeout
-	if s.Backup == nil {
-		s.Backup = &Backup{}
+	d := defaults{s, has}
+	d.server()
+	d.lists()
+	for i := range s.Backups {
+		d.backup(&s.Backups[i], i)
 	}
-	setDefault(&s.Backup.Name, defaultBackupName)
-	if !has("backup.itemOperationTimeout") {
-		s.Backup.ItemOperationTimeout.Duration = serverTimeout
+	for i := range s.Restores {
+		d.restore(&s.Restores[i], i)
 	}
-	if s.Restore != nil {
-		setDefault(&s.Restore.Name, defaultRestoreName)
-		if !has("restore.itemOperationTimeout") {
-			s.Restore.ItemOperationTimeout.Duration = serverTimeout
-		}
+	for i := range s.Schedules {
+		x, path := &s.Schedules[i], fmt.Sprintf("schedules[%d]", i)
+		d.count(path+".backups", &x.Backups)
+		d.spec(path+".template", &x.Template)
 	}
-	if !has("items") {
+	if !has("items") && len(s.Manifests) == 0 {
 		s.Items = []Item{"configmaps/app/settings"}
 	}
+	for _, m := range s.Manifests {
+		if item, ok := m.Item(); ok {
+			s.Items = append(s.Items, item)
+		}
+	}
 	for i := range s.Plugins {
-		setPluginDefaults(&s.Plugins[i], fmt.Sprintf("plugins[%d]", i), has)
+		d.plugin(&s.Plugins[i], fmt.Sprintf("plugins[%d]", i))
+	}
+	setDefault(&s.Expect.Object, s.Object())
+	for i := range s.Backups {
+		d.at(s.Backups[i].At, listed(has, "backup", i)+".at")
+	}
+	for i := range s.Restores {
+		d.at(s.Restores[i].At, listed(has, "restore", i)+".at")
 	}
 	for i := range s.Faults {
-		setFaultDefaults(s, i, has)
+		d.fault(i)
+	}
+	d.must("expect", &s.Expect.Outcomes)
+	if s.Expect.Deviation != nil {
+		d.must("expect.deviation", &s.Expect.Deviation.Outcomes)
 	}
 }
 
-func setPluginDefaults(p *Plugin, path string, has func(string) bool) {
+func (d defaults) server() {
+	d.count("server.concurrentBackups", &d.Server.ConcurrentBackups)
+	d.duration("server.itemOperationSyncFrequency", &d.Server.ItemOperationSyncFrequency, defaultItemOperationSyncFrequency)
+	d.duration("server.resourceTimeout", &d.Server.ResourceTimeout, defaultResourceTimeout)
+	d.duration("server.garbageCollectionFrequency", &d.Server.GarbageCollectionFrequency, defaultGarbageCollectionFrequency)
+	d.duration("server.backupSyncPeriod", &d.Server.BackupSyncPeriod, defaultBackupSyncPeriod)
+}
+
+// lists makes lists of what was written in short.
+func (d defaults) lists() {
+	switch {
+	case d.Backup != nil:
+		d.Backups = []Backup{*d.Backup}
+	case !d.has("backups") && len(d.Schedules) == 0:
+		d.Backups = []Backup{{}}
+	}
+	if d.Restore != nil {
+		d.Restores = []Restore{*d.Restore}
+	}
+	d.Backup, d.Restore = nil, nil
+}
+
+// listed is where the file has an entry of a list that may be written in short: backup or backups[0].
+func listed(has func(string) bool, short string, i int) string {
+	if has(short) {
+		return short
+	}
+	return fmt.Sprintf("%ss[%d]", short, i)
+}
+
+func (d defaults) backup(b *Backup, i int) {
+	setDefault(&b.Name, fmt.Sprintf("backup-%d", i+1))
+	d.spec(listed(d.has, "backup", i), &b.BackupSpec)
+}
+
+func (d defaults) spec(path string, b *BackupSpec) {
+	d.duration(path+".itemOperationTimeout", &b.ItemOperationTimeout, defaultItemOperationTimeout)
+	d.duration(path+".ttl", &b.TTL, defaultTTL)
+	setDefault(&b.StorageLocation, defaultStorageLocation)
+}
+
+func (d defaults) restore(x *Restore, i int) {
+	setDefault(&x.Name, fmt.Sprintf("restore-%d", i+1))
+	if len(d.Backups) == 1 && len(d.Schedules) == 0 {
+		setDefault(&x.Backup, d.Backups[0].Name)
+	}
+	d.duration(listed(d.has, "restore", i)+".itemOperationTimeout", &x.ItemOperationTimeout, defaultItemOperationTimeout)
+}
+
+func (d defaults) plugin(p *Plugin, path string) {
 	setDefault(&p.Action, BackupItemAction)
-	if !has(path + ".resources") {
+	if !d.has(path + ".version") {
+		p.Version = 2
+		if p.Action == DeleteItemAction {
+			p.Version = 1
+		}
+	}
+	if !d.has(path + ".resources") {
 		p.Resources = []string{"configmaps"}
 	}
-	for name, b := range map[string]*Behaviour{"execute": &p.Execute.Behaviour, "progress": &p.Progress, "cancel": &p.Cancel} {
-		if (b.Error != "" || b.Hang || b.Panic != "") && !has(path+"."+name+".nth") {
+	for name, b := range p.methods() {
+		if (b.Error != "" || b.Hang || b.Panic != "") && !d.has(path+"."+name+".nth") {
 			b.Nth = 1
 		}
 	}
@@ -59,17 +143,49 @@ func setPluginDefaults(p *Plugin, path string, has func(string) bool) {
 	}
 }
 
-func setFaultDefaults(s *Scenario, i int, has func(string) bool) {
-	f, path := &s.Faults[i], fmt.Sprintf("faults[%d]", i)
+// methods are the behaviours of a plugin's methods, by the fields that say them.
+func (p *Plugin) methods() map[string]*Behaviour {
+	return map[string]*Behaviour{
+		"appliesTo": &p.AppliesTo, "execute": &p.Execute.Behaviour, "progress": &p.Progress, "cancel": &p.Cancel,
+		"areAdditionalItemsReady": &p.AreAdditionalItemsReady.Behaviour,
+	}
+}
+
+func (d defaults) fault(i int) {
+	f, path := &d.Faults[i], fmt.Sprintf("faults[%d]", i)
 	setDefault(&f.ID, fmt.Sprintf("fault-%d", i+1))
-	if f.At.Phase != "" {
-		setDefault(&f.At.Object, s.Object())
+	d.at(&f.At, path+".at")
+	if f.Do.Kill != nil {
+		d.duration(path+".do.kill.restartAfter", &f.Do.Kill.RestartAfter, 10*time.Second)
 	}
-	if !has(path + ".at.nth") {
-		f.At.Nth = 1
+}
+
+func (d defaults) must(path string, o *Outcomes) {
+	for i := range o.Must {
+		d.at(&o.Must[i], fmt.Sprintf("%s.must[%d]", path, i))
 	}
-	if f.Do.Kill != nil && !has(path+".do.kill.restartAfter") {
-		f.Do.Kill.RestartAfter.Duration = 10 * time.Second
+}
+
+func (d defaults) at(p *Point, path string) {
+	if p == nil {
+		return
+	}
+	if p.Phase != "" {
+		setDefault(&p.Object, d.Expect.Object)
+	}
+	d.count(path+".nth", &p.Nth)
+}
+
+// count defaults to 1.
+func (d defaults) count(path string, n *int) {
+	if !d.has(path) {
+		*n = 1
+	}
+}
+
+func (d defaults) duration(path string, v *Duration, value time.Duration) {
+	if !d.has(path) {
+		v.Duration = value
 	}
 }
 

@@ -14,6 +14,8 @@ type linter struct {
 	*decoder
 	scenario     *Scenario
 	decodeErrors Errors
+	objects      []string            // of the scenario
+	created      map[string]creation // by object
 }
 
 // sound tells whether nothing was found wrong at the path and below so far.
@@ -24,11 +26,22 @@ func (l *linter) decoded(path string) bool { return !l.decodeErrors.concern(path
 
 func (l *linter) lint() {
 	l.head()
+	l.server()
+	if !l.bounded() {
+		return
+	}
+	l.objects, l.created = l.scenario.Objects(), l.creations()
+	l.creates()
 	l.items()
+	l.manifests()
 	for i := range l.scenario.Plugins {
 		l.plugin(i)
 	}
+	l.points()
 	for i := range l.scenario.Faults {
+		if l.full() {
+			return
+		}
 		l.fault(i)
 	}
 	l.expect()
@@ -48,10 +61,15 @@ func (l *linter) oneOf(path, value, what string, allowed []string) {
 	}
 	message := fmt.Sprintf("%s is not %s", quote(value), what)
 	suggestion := nearest(value, allowed)
-	if suggestion == "" {
+	if suggestion == "" && len(allowed) > 0 {
 		message += "; known: " + list(allowed)
 	}
 	l.add(l.span(path), path, suggestion, message)
+}
+
+// object reports a name that no object of the scenario has.
+func (l *linter) object(path, name string) {
+	l.oneOf(path, name, "an object of the scenario", l.objects)
 }
 
 // valid reports the first of the reasons why a name is not valid, as Kubernetes' validation gives them.
@@ -69,28 +87,55 @@ func (l *linter) positive(path string, zero bool) {
 	}
 }
 
+// filled reports a list that the file sets to nothing.
+func (l *linter) filled(path string, length int, what string) {
+	if length == 0 && l.has(path) {
+		l.complain(path, "is empty; name %s, or leave it out", what)
+	}
+}
+
+// distinct reports values of a list that are there twice.
+func distinct[T ~string](l *linter, path string, values []T) {
+	for i, value := range values {
+		if value != "" && slices.Contains(values[:i], value) {
+			l.complain(fmt.Sprintf("%s[%d]", path, i), "%s is there twice; remove one", quote(string(value)))
+		}
+	}
+}
+
 func (l *linter) head() {
 	s := l.scenario
 	l.oneOf("apiVersion", s.APIVersion, "an apiVersion of scenarios", []string{APIVersion})
 	l.oneOf("kind", s.Kind, "a kind that velosim has", []string{Kind})
 	l.valid("metadata.name", s.Metadata.Name, "a DNS label", validation.IsDNS1123Label(s.Metadata.Name))
-	l.valid("backup.name", s.Backup.Name, "a DNS label", validation.IsDNS1123Label(s.Backup.Name))
-	l.positive("backup.itemOperationTimeout", s.Backup.ItemOperationTimeout.Duration == 0)
-	if s.Restore != nil {
-		l.valid("restore.name", s.Restore.Name, "a DNS label", validation.IsDNS1123Label(s.Restore.Name))
-		l.positive("restore.itemOperationTimeout", s.Restore.ItemOperationTimeout.Duration == 0)
+	l.filled("worlds", len(s.Worlds), "a world")
+	for i, name := range s.Worlds {
+		l.oneOf(fmt.Sprintf("worlds[%d]", i), name, "a world", worlds())
 	}
+	distinct(l, "worlds", s.Worlds)
 }
 
-// resources that the cluster's items may be of.
-func resources() []string { return []string{"configmaps", "secrets"} }
+func (l *linter) server() {
+	s := l.scenario.Server
+	l.positive("server.concurrentBackups", s.ConcurrentBackups == 0)
+	if s.ConcurrentBackups > maxItems {
+		l.complain("server.concurrentBackups", "must be at most %d, as Velero starts a worker for each", maxItems)
+	}
+	l.positive("server.itemOperationSyncFrequency", s.ItemOperationSyncFrequency.Duration == 0)
+	l.positive("server.resourceTimeout", s.ResourceTimeout.Duration == 0)
+	l.positive("server.garbageCollectionFrequency", s.GarbageCollectionFrequency.Duration == 0)
+	l.positive("server.backupSyncPeriod", s.BackupSyncPeriod.Duration == 0)
+}
 
 func (l *linter) items() {
-	if len(l.scenario.Items) == 0 {
+	if len(l.scenario.Items) == 0 && len(l.scenario.Manifests) == 0 {
 		l.complain("items", "is empty; name an item, or leave it out for the default")
 	}
 	for i, item := range l.scenario.Items {
 		path := fmt.Sprintf("items[%d]", i)
+		if !l.has(path) {
+			continue
+		}
 		parts := strings.Split(string(item), "/")
 		if len(parts) != 3 {
 			if item != "" {
@@ -98,18 +143,22 @@ func (l *linter) items() {
 			}
 			continue
 		}
-		l.oneOf(path, parts[0], "a resource that items may be of", resources())
+		if slices.Contains(resources(false), parts[0]) && !slices.Contains(resources(true), parts[0]) {
+			l.complain(path, "%s need more than a name; write the object under manifests", parts[0])
+		}
+		l.oneOf(path, parts[0], "a resource that items may be of", resources(true))
 		l.valid(path, string(item), "an item, by its namespace", validation.IsDNS1123Label(parts[1]))
 		l.valid(path, string(item), "an item, by its name", validation.IsDNS1123Subdomain(parts[2]))
 		if slices.Contains(l.scenario.Items[:i], item) {
-			l.complain(path, "%s is listed twice; remove one", quote(string(item)))
+			l.complain(path, "%s is there twice; remove one", quote(string(item)))
 		}
 	}
 }
 
 // itemsExist reports items of a list that the cluster does not have.
 func (l *linter) itemsExist(path string, items []Item) {
-	if !l.sound("items") {
+	distinct(l, path, items)
+	if !l.sound("items") || !l.sound("manifests") {
 		return
 	}
 	known := make([]string, len(l.scenario.Items))

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,132 +12,86 @@ import (
 
 func (l *linter) expect() {
 	e := &l.scenario.Expect
-	l.outcome("expect", &e.Outcome)
-	if l.sound("expect.phase") && e.Phase != "" && !slices.Contains(finalPhases(), e.Phase) {
-		l.complain("expect.phase", "%s is not final; a run must end in one of %s (a deviation may stay in it)", e.Phase, strings.Join(finalPhases(), ", "))
+	if l.has("expect.object") {
+		l.object("expect.object", e.Object)
 	}
-	if o := e.Operations; e.Phase == "Completed" && o != nil && o.Failed > 0 {
-		l.complain("expect.operations.failed", "a run with failed operations must not end Completed")
-	}
+	l.outcomes("expect", &e.Outcomes, l.demanded)
 	if e.Deviation == nil {
 		return
 	}
 	d := e.Deviation
 	l.oneOf("expect.deviation.rule", d.Rule, "a deviation that velosim knows", ruleNames())
-	l.outcome("expect.deviation", &d.Outcome)
+	l.outcomes("expect.deviation", &d.Outcomes, l.deviates)
 	breaks := len(phase.Named(d.Rule).Breaks) > 0
-	if reflect.DeepEqual(d.Outcome, e.Outcome) && l.sound("expect") && !breaks { // else it differs in more than the outcome
+	if reflect.DeepEqual(d.Outcomes, e.Outcomes) && l.sound("expect") && !breaks { // else it differs in more than the outcome
 		l.complain("expect.deviation", "is what is expected anyway; say how it differs, or remove it")
 	}
-	if l.has("expect.deviation.within") && d.Phase != "" && !slices.Contains(finalPhases(), d.Phase) {
-		l.complain("expect.deviation.within", "is the time to the last phase, and %s is not final; remove it", d.Phase)
-	}
 }
 
-func (l *linter) outcome(path string, o *Outcome) {
-	object := l.scenario.Object()
-	l.phase(path+".phase", o.Phase, object)
-	l.positive(path+".within", o.Within.Duration == 0)
-	l.path(path, o, object)
-	if o.Operations != nil {
-		l.operations(path+".operations", *o.Operations)
-	}
-	if o.Cancelled != nil {
-		for i, name := range *o.Cancelled {
-			l.cancelled(fmt.Sprintf("%s.cancelled[%d]", path, i), name)
+// outcomes checks what is said of each object, and the rest as the last function does.
+func (l *linter) outcomes(path string, o *Outcomes, rest func(path string, o *Outcome)) {
+	subject := l.scenario.Expect.Object
+	l.outcome(path, &o.Outcome, subject)
+	rest(path, &o.Outcome)
+	for _, object := range slices.Sorted(maps.Keys(o.Objects)) {
+		at := entry(path+".objects", object)
+		l.object(at, object)
+		if object == subject {
+			l.complain(at, "is what %s.phase speaks of already; say it there", path)
 		}
+		outcome := o.Objects[object]
+		l.outcome(at, &outcome, object)
+		rest(at, &outcome)
 	}
-	if o.Updated != nil {
-		l.updated(path+".updated", *o.Updated)
-	}
-}
-
-// path checks the phases in order, and that the last one is the outcome's.
-func (l *linter) path(path string, o *Outcome, object string) {
-	for i, phase := range o.Path {
-		at := fmt.Sprintf("%s.path[%d]", path, i)
-		l.phase(at, phase, object)
-		if i > 0 && phase != "" && phase == o.Path[i-1] {
-			l.complain(at, "%s is listed twice in a row; a path lists changes of the phase", quote(phase))
-		}
-	}
-	if l.has(path+".path") && len(o.Path) == 0 {
-		l.complain(path+".path", "is empty; list every phase, or leave it out")
-	}
-	if n := len(o.Path); n > 0 && o.Path[n-1] != o.Phase && l.sound(path+".phase") && l.sound(path+".path") {
-		l.complain(fmt.Sprintf("%s.path[%d]", path, n-1), "the path ends in %s, and phase says %s", o.Path[n-1], o.Phase)
-	}
-}
-
-func (l *linter) operations(path string, o Operations) {
-	if o.Attempted < o.Completed+o.Failed {
-		l.complain(path, "attempted is %d, which is less than completed and failed together, %d", o.Attempted, o.Completed+o.Failed)
-	}
-	action := BackupItemAction
-	if l.scenario.Restore != nil {
-		action = RestoreItemAction
-	}
-	starts := func(p Plugin) bool { return p.Action == action && p.Operation != nil }
-	if o.Attempted > 0 && l.actions() && !slices.ContainsFunc(l.scenario.Plugins, starts) {
-		l.complain(path+".attempted", "no %s of the scenario starts an operation; it must be 0", action)
-	}
-}
-
-// actions tells whether it is certain which plugin acts when.
-func (l *linter) actions() bool {
-	for i := range l.scenario.Plugins {
-		if !l.sound(fmt.Sprintf("plugins[%d].action", i)) {
-			return false
-		}
-	}
-	return len(l.decodeErrors) == 0
-}
-
-func (l *linter) cancelled(path, name string) {
-	l.scripted(path, name)
-	starts := func(p Plugin) bool { return p.Name == name && p.Operation != nil }
-	if name != "" && l.decoded("plugins") && !slices.ContainsFunc(l.scenario.Plugins, starts) {
-		l.complain(path, "Cancel is never called on %s, which starts no operation", quote(name))
-	}
-}
-
-// updated checks the items that are backed up again: Velero does so for those that a plugin names, and what goes with them.
-// That it does shows in the calls of plugins alone.
-func (l *linter) updated(path string, items []Item) {
-	if !l.decoded("plugins") {
-		return
-	}
-	var known []string
-	for _, p := range l.scenario.Plugins {
-		for _, item := range p.Execute.ItemsToUpdate {
-			known = append(known, string(item))
-		}
-	}
-	if len(known) > 0 {
-		for _, p := range l.scenario.Plugins {
-			for _, item := range p.Execute.AdditionalItems {
-				known = append(known, string(item))
+	l.filled(path+".objects", len(o.Objects), "an object")
+	l.filled(path+".must", len(o.Must), "a point")
+	for i := range o.Must {
+		at := fmt.Sprintf("%s.must[%d]", path, i)
+		l.point(at, &o.Must[i])
+		for _, name := range []string{"delay", "after"} {
+			if l.has(at + "." + name) {
+				l.complain(at+"."+name, "means nothing here: the point is passed or not; remove it")
 			}
 		}
+		same := func(other Point) bool { return reflect.DeepEqual(other, o.Must[i]) }
+		if slices.ContainsFunc(o.Must[:i], same) && l.sound(at) {
+			l.complain(at, "is there twice; remove one, or change nth")
+		}
 	}
-	seen := func(item Item) bool {
-		resource, _, _ := strings.Cut(string(item), "/")
-		return slices.ContainsFunc(l.scenario.Plugins, func(p Plugin) bool {
-			return p.Action == BackupItemAction && slices.Contains(p.Resources, resource)
-		})
+}
+
+// demanded checks that what is expected may be: it is what every release must do.
+func (l *linter) demanded(path string, o *Outcome) {
+	if o.Phase != "" && !ends(o.Phase) && l.sound(path+".phase") {
+		l.complain(path+".phase", "%s is not final; a run must end in one of %s, or %s (a deviation may stay in it)", o.Phase, strings.Join(finalPhases(), ", "), Deleted)
 	}
-	for i, item := range items {
-		at := fmt.Sprintf("%s[%d]", path, i)
+	var failed int
+	if n := o.Operations; n != nil {
+		failed = n.Failed
 		switch {
-		case l.scenario.Restore != nil:
-			l.complain(at, "a restore updates no items; remove it")
-		case len(known) == 0:
-			l.complain(at, "no plugin has itemsToUpdate, so none is updated")
-		default:
-			l.oneOf(at, string(item), "among any plugin's itemsToUpdate or additionalItems", known)
-			if slices.Contains(known, string(item)) && !seen(item) {
-				l.complain(at, "is of a resource that no plugin selects, so that no call would show it; add the resource to a plugin's resources, or remove it")
-			}
+		case o.Phase == "Completed" && n.Failed > 0:
+			l.complain(path+".operations.failed", "a run with failed operations must not end Completed; expect PartiallyFailed, or say under deviation what a release does")
+		case o.Phase == "Completed" && n.Attempted > n.Completed:
+			l.complain(path+".operations.attempted", "a run must not end Completed before all its operations have: attempted is %d, completed %d; correct one, or say under deviation what a release does", n.Attempted, n.Completed)
+		case o.Phase == "FailedValidation" && n.Attempted > 0:
+			l.complain(path+".operations.attempted", "what fails validation starts no operation; it must be 0")
 		}
 	}
+	switch {
+	case o.Errors == nil:
+	case o.Phase == "Completed" && *o.Errors > 0:
+		l.complain(path+".errors", "a run with errors must not end Completed; expect PartiallyFailed, or say under deviation what a release does")
+	case *o.Errors < failed:
+		l.complain(path+".errors", "each of the failed operations, %d, counts as an error; raise it", failed)
+	}
 }
+
+// deviates checks what a release does instead: it may be anything that can be told.
+func (l *linter) deviates(path string, o *Outcome) {
+	if l.has(path+".within") && o.Phase != "" && !ends(o.Phase) {
+		l.complain(path+".within", "is the time to the last phase, and %s is not final; remove it", o.Phase)
+	}
+}
+
+// ends reports whether a run can end in the phase, or with an object that is gone.
+func ends(phase string) bool { return phase == Deleted || slices.Contains(finalPhases(), phase) }

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -11,29 +12,36 @@ func (l *linter) plugin(i int) {
 	p, path := &l.scenario.Plugins[i], fmt.Sprintf("plugins[%d]", i)
 	l.pluginName(path+".name", p.Name)
 	for _, other := range l.scenario.Plugins[:i] {
-		if p.Name != "" && other.Name == p.Name && other.Action == p.Action {
+		switch {
+		case p.Name != "" && other.Name == p.Name && other.Action == p.Action:
 			l.complain(path+".name", "there is a %s named %s already; names are unique for each action", p.Action, quote(p.Name))
-			break
+		case p.Name != other.Name && p.File() == other.File():
+			l.complain(path+".name", "its executable would have the name of that of %s, %s; choose another", quote(other.Name), p.File())
 		}
 	}
-	l.oneOf(path+".action", string(p.Action), "an item action", []string{string(BackupItemAction), string(RestoreItemAction)})
-	if p.Action == RestoreItemAction && l.scenario.Restore == nil && len(l.decodeErrors) == 0 {
+	l.oneOf(path+".action", string(p.Action), "an item action", actions())
+	if p.Action == RestoreItemAction && len(l.scenario.Restores) == 0 && len(l.decodeErrors) == 0 {
 		l.complain(path+".action", "a RestoreItemAction is never called without a restore; add \"restore: {}\"")
 	}
+	if p.Action == DeleteItemAction && len(l.decodeErrors) == 0 && !l.deletesBackups() {
+		l.complain(path+".action", "a DeleteItemAction is never called unless a backup is deleted; add a fault that deletes one, or a ttl")
+	}
+	l.version(path, p)
 	if len(p.Resources) == 0 {
 		l.complain(path+".resources", "is empty; name a resource, or leave it out for the default")
 	}
 	for j, resource := range p.Resources {
-		l.oneOf(fmt.Sprintf("%s.resources[%d]", path, j), resource, "a resource that items may be of", resources())
+		l.oneOf(fmt.Sprintf("%s.resources[%d]", path, j), resource, "a resource that items may be of", resources(false))
 	}
+	distinct(l, path+".resources", p.Resources)
 	l.execute(path, p)
-	for _, method := range []struct {
-		path      string
-		behaviour Behaviour
-	}{{path + ".progress", p.Progress}, {path + ".cancel", p.Cancel}} {
-		l.behaviour(method.path, method.behaviour)
-		if l.has(method.path) && p.Operation == nil && l.decoded(path) {
-			l.complain(method.path, "is never called, as the plugin starts no operation; add one or remove this")
+	for name, b := range p.methods() {
+		l.behaviour(path+"."+name, *b)
+	}
+	l.ready(path, p)
+	for _, method := range []string{path + ".progress", path + ".cancel"} {
+		if l.has(method) && p.Operation == nil && l.decoded(path) {
+			l.complain(method, "is never called, as the plugin starts no operation; add one or remove this")
 		}
 	}
 	if p.Operation != nil {
@@ -41,7 +49,7 @@ func (l *linter) plugin(i int) {
 	}
 }
 
-// pluginName checks a name as Velero does (ValidatePluginName in pkg/plugin/framework/common/server_mux.go).
+// pluginName checks a name as Velero does (ValidatePluginName in pkg/plugin/framework/common/server_mux.go), and that a file can have it.
 func (l *linter) pluginName(path, name string) {
 	domain, rest, found := strings.Cut(name, "/")
 	if name != "" && (!found || rest == "" || strings.Contains(rest, "/")) {
@@ -49,22 +57,81 @@ func (l *linter) pluginName(path, name string) {
 		return
 	}
 	l.valid(path, name, "a plugin's name, by its domain", validation.IsDNS1123Subdomain(domain))
+	l.valid(path, name, "a plugin's name, by what follows its domain", validation.IsQualifiedName(rest))
+}
+
+// version checks that the interface has what the plugin is scripted to do.
+func (l *linter) version(path string, p *Plugin) {
+	if !l.decoded(path) || !l.sound(path+".action") {
+		return
+	}
+	switch {
+	case p.Action == DeleteItemAction && p.Version != 1:
+		l.complain(path+".version", "a DeleteItemAction has version 1 only; leave it out")
+	case p.Version != 1 && p.Version != 2:
+		l.complain(path+".version", "is %d; Velero has versions 1 and 2 of the interface", p.Version)
+	case p.Version == 1 && p.Operation != nil:
+		l.complain(path+".operation", "version 1 of %s knows no operations; %s", p.Action, without(p.Action, "remove it", "leave version out"))
+	}
+}
+
+// without is what to do about something that an interface does not have: a DeleteItemAction has no other version.
+func without(a Action, remove, upgrade string) string {
+	if a == DeleteItemAction {
+		return remove
+	}
+	return remove + ", or " + upgrade
 }
 
 func (l *linter) execute(plugin string, p *Plugin) {
 	path, e := plugin+".execute", p.Execute
-	l.behaviour(path, e.Behaviour)
 	l.itemsExist(path+".additionalItems", e.AdditionalItems)
 	l.itemsExist(path+".itemsToUpdate", e.ItemsToUpdate)
-	if !l.has(path+".itemsToUpdate") || !l.decoded(plugin) || !l.sound(plugin+".action") {
+	if !l.decoded(plugin) || !l.sound(plugin+".action") || !l.sound(plugin+".version") {
 		return
 	}
-	// executeActions in pkg/backup/item_backupper.go keeps them with the operation only; a restore has none.
+	if l.has(path+".additionalItems") && p.Action == DeleteItemAction {
+		l.complain(path+".additionalItems", "a DeleteItemAction returns no items; remove it")
+	}
+	if l.has(path + ".itemsToUpdate") { // executeActions in pkg/backup/item_backupper.go keeps them with the operation only; a restore has none
+		switch {
+		case p.Action != BackupItemAction:
+			l.complain(path+".itemsToUpdate", "only a BackupItemAction has items to update; remove it")
+		case p.Version == 1:
+			l.complain(path+".itemsToUpdate", "version 1 knows no items to update; remove it, or leave version out")
+		case p.Operation == nil:
+			l.complain(path+".itemsToUpdate", "Velero ignores items to update without an operation; add \"operation\"")
+		}
+	}
+	if e.SkipRestore {
+		switch { // restoreItem in pkg/restore/restore.go leaves the item alone before it looks at the others
+		case p.Action != RestoreItemAction:
+			l.complain(path+".skipRestore", "only a RestoreItemAction can skip an item; remove it")
+		case len(e.AdditionalItems) > 0:
+			l.complain(path+".skipRestore", "Velero ignores the additional items of an item that is skipped; keep one")
+		}
+	}
+	if e.WaitForAdditionalItems {
+		switch {
+		case p.Action != RestoreItemAction || p.Version == 1:
+			l.complain(path+".waitForAdditionalItems", "only version 2 of a RestoreItemAction can have Velero wait; remove it")
+		case len(e.AdditionalItems) == 0:
+			l.complain(path+".waitForAdditionalItems", "there are none; add execute.additionalItems")
+		}
+	}
+}
+
+// ready checks the script of AreAdditionalItemsReady.
+func (l *linter) ready(plugin string, p *Plugin) {
+	path := plugin + ".areAdditionalItemsReady"
 	switch {
-	case p.Action == RestoreItemAction:
-		l.complain(path+".itemsToUpdate", "only a BackupItemAction has items to update; remove it")
-	case p.Operation == nil:
-		l.complain(path+".itemsToUpdate", "Velero ignores items to update without an operation; add \"operation\"")
+	case !l.has(path) || !l.decoded(plugin) || !l.sound(plugin+".action") || !l.sound(plugin+".version"):
+	case p.Action != RestoreItemAction || p.Version == 1:
+		l.complain(path, "is never called, as only version 2 of a RestoreItemAction has it; remove it")
+	case !p.Execute.WaitForAdditionalItems:
+		l.complain(path, "is never called, as Execute does not ask to wait; add execute.waitForAdditionalItems: true")
+	case p.AreAdditionalItemsReady.Never && l.has(path+".after"):
+		l.complain(path+".never", "excludes after; keep one")
 	}
 }
 
@@ -90,8 +157,7 @@ func (l *linter) behaviour(path string, b Behaviour) {
 }
 
 func (l *linter) operation(path string, o *Operation) {
-	l.oneOf(path+".afterCancel", string(o.AfterCancel), "what Cancel makes of an operation",
-		[]string{string(Fails), string(Completes), string(Continues)})
+	l.oneOf(path+".afterCancel", string(o.AfterCancel), "what Cancel makes of an operation", afterCancels())
 	if o.Unknown {
 		for _, name := range []string{"progress", "forgets", "afterCancel"} {
 			if l.has(path + "." + name) {
@@ -113,4 +179,17 @@ func (l *linter) operation(path string, o *Operation) {
 			l.complain(path, "completed or failed ends the operation; it must be the last step")
 		}
 	}
+}
+
+// actionFor is the item action that is called in the run of the object.
+func actionFor(object string) Action {
+	if strings.HasPrefix(object, "restore/") {
+		return RestoreItemAction
+	}
+	return BackupItemAction
+}
+
+// acts tells whether a plugin of the name acts for the object.
+func (l *linter) acts(name, object string) bool {
+	return slices.ContainsFunc(l.scenario.Plugins, func(p Plugin) bool { return p.Name == name && p.Action == actionFor(object) })
 }

@@ -42,30 +42,73 @@ var (
 	}
 )
 
-// accesses are the keys that the scenario's run accesses, and how it accesses each.
-func (l *linter) accesses() (keys []string, verbs map[string][]string) {
-	verbs = map[string][]string{}
-	restored := l.scenario.Restore != nil
-	add := func(folder, name string, objects []stored) {
-		for _, o := range objects {
-			vs := strings.Fields(o.always)
-			if restored || l.starts(BackupItemAction) {
-				vs = append(vs, strings.Fields(o.reopened)...)
-			}
-			if restored {
-				vs = append(vs, strings.Fields(o.restored)...)
-			}
-			if len(vs) > 0 {
-				key := folder + "/" + name + "/" + strings.ReplaceAll(o.name, "%s", name)
-				keys, verbs[key] = append(keys, key), vs
-			}
+// accessed is an object in the object store that the scenario's run accesses, and how.
+type accessed struct {
+	key   string
+	verbs []string
+}
+
+// accesses are those to what is stored of a backup or restore.
+func (l *linter) accesses(object string) []accessed {
+	kind, name, _ := strings.Cut(object, "/")
+	objects, restored := storedOfRestore, false
+	if kind == "backup" {
+		objects = storedOfBackup
+		restored = slices.ContainsFunc(l.scenario.Restores, func(x Restore) bool { return x.Backup == name })
+	}
+	reopened := restored || l.starts(object)
+	var all []accessed
+	for _, o := range objects {
+		verbs := strings.Fields(o.always)
+		if reopened {
+			verbs = append(verbs, strings.Fields(o.reopened)...)
+		}
+		if restored {
+			verbs = append(verbs, strings.Fields(o.restored)...)
+		}
+		if len(verbs) > 0 {
+			all = append(all, accessed{kind + "s/" + name + "/" + strings.ReplaceAll(o.name, "%s", name), verbs})
 		}
 	}
-	add("backups", l.scenario.Backup.Name, storedOfBackup)
-	if restored {
-		add("restores", l.scenario.Restore.Name, storedOfRestore)
+	return all
+}
+
+// ofKey is the object whose key in the object store it is.
+func ofKey(key string) string {
+	parts := strings.SplitN(key, "/", 3)
+	if len(parts) < 3 {
+		return ""
 	}
-	return keys, verbs
+	return strings.TrimSuffix(parts[0], "s") + "/" + parts[1]
+}
+
+// verbs are those of the accesses to a key, which it reports if there are none.
+func (l *linter) verbs(path, key string) []string {
+	of := ofKey(key)
+	objects := l.objects
+	if _, ok := l.created[of]; ok {
+		objects = []string{of}
+	} else if slices.Contains(l.objects, of) || l.scenario.ScheduleOf(strings.TrimPrefix(of, "backup/")) != nil {
+		l.complain(path, "the keys of a schedule's backups have the time in them, which a scenario does not know; choose a phase or a call")
+		return nil
+	} else if len(l.scenario.Restores) == 0 && strings.HasPrefix(key, "restores/") {
+		l.complain(path, "nothing accesses the object of a restore without one; add \"restore: {}\"")
+		return nil
+	}
+	var keys []string
+	for _, object := range objects {
+		if _, ok := l.created[object]; !ok {
+			continue
+		}
+		for _, a := range l.accesses(object) {
+			if a.key == key {
+				return a.verbs
+			}
+			keys = append(keys, a.key)
+		}
+	}
+	l.oneOf(path, key, "an object that this scenario accesses", keys)
+	return nil
 }
 
 // access reports an access that never happens.
@@ -73,44 +116,44 @@ func (l *linter) access(path string, a *Access) {
 	if a == nil {
 		return
 	}
-	l.oneOf(path+".verb", a.Verb, "an access that a fault can strike", []string{"put", "get", "exists", "delete"})
+	l.oneOf(path+".verb", a.Verb, "an access that a fault can strike", verbs())
 	if !l.certain() || !l.sound(path) {
 		return
 	}
-	keys, verbs := l.accesses()
-	if l.scenario.Restore == nil && strings.HasPrefix(a.Key, "restores/") {
-		l.complain(path+".key", "nothing accesses the object of a restore without one; add \"restore: {}\"")
-	}
-	l.oneOf(path+".key", a.Key, "an object that this scenario accesses", keys)
-	switch vs := verbs[a.Key]; {
-	case !l.sound(path):
-	case !slices.Contains(vs, a.Verb):
-		l.complain(path+".verb", "this scenario never comes to a %s of this object, only to: %s", a.Verb, list(vs))
+	verbs := l.verbs(path+".key", a.Key)
+	switch {
+	case verbs == nil || l.reads():
+	case !slices.Contains(verbs, a.Verb):
+		l.complain(path+".verb", "this scenario never comes to a %s of this object, only to: %s", a.Verb, list(verbs))
 	case a.Verb == "delete" && !l.uploadFails(a.Key):
 		l.complain(path+".verb", "Velero deletes this object only when a later upload fails; add a fault that makes one fail, such as the first put of %s",
-			fmt.Sprintf("backups/%[1]s/%[1]s-results.gz", l.scenario.Backup.Name))
+			fmt.Sprintf("backups/%[1]s/%[1]s-results.gz", strings.Split(a.Key, "/")[1]))
 	}
 }
 
-// uploadFails tells whether a fault makes PutBackup delete the object: it fails a put that comes after the object's.
+// reads tells whether the user has Velero access what is stored in other ways than backups and restores do.
+func (l *linter) reads() bool {
+	return l.deletesBackups() || l.does(func(d Do) bool { return d.Delete != "" || d.Remove != "" || d.Describe != "" })
+}
+
+// uploadFails tells whether a fault makes PutBackup delete the object: it fails a put of the same backup that comes after the object's.
 func (l *linter) uploadFails(key string) bool {
 	return slices.ContainsFunc(l.scenario.Faults, func(f Fault) bool {
 		s := f.At.Store
-		return s != nil && f.Do.Fail != "" && s.Verb == "put" && f.At.Nth == 1 && s.Key != key && strings.HasPrefix(s.Key, "backups/") &&
+		return s != nil && f.Do.Fail != "" && s.Verb == "put" && f.At.Nth == 1 && s.Key != key && ofKey(s.Key) == ofKey(key) &&
 			!strings.HasSuffix(s.Key, "/velero-backup.json") && !strings.HasSuffix(s.Key, "-logs.gz")
 	})
 }
 
 // lose reports an object whose loss changes nothing: the access writes or deletes it, or nobody ever gets it.
 func (l *linter) lose(path string, a *Access) {
-	if !l.certain() || !l.sound(path) {
+	if !l.certain() || !l.sound(path) || l.reads() {
 		return
 	}
-	_, verbs := l.accesses()
 	switch {
 	case a.Verb == "put" || a.Verb == "delete":
 		l.complain(path+".do.lose", "changes nothing, as the %s follows; lose the object at an exists or a get", a.Verb)
-	case !slices.Contains(verbs[a.Key], "get"):
-		l.complain(path+".do.lose", "changes nothing, as Velero never gets this object in this scenario")
+	case !slices.ContainsFunc(l.accesses(ofKey(a.Key)), func(x accessed) bool { return x.key == a.Key && slices.Contains(x.verbs, "get") }):
+		l.complain(path+".do.lose", "changes nothing, as Velero never gets this object in this scenario; lose another")
 	}
 }

@@ -31,15 +31,3 @@ func Parse(file string, b []byte) (*Scenario, Errors) {
 	}
 	return s, nil
 }
-
-// Object is the object that the scenario's expectations speak of: restore/NAME if there is a restore, else backup/NAME.
-func (s *Scenario) Object() string {
-	switch {
-	case s.Restore != nil:
-		return "restore/" + s.Restore.Name
-	case s.Backup != nil:
-		return "backup/" + s.Backup.Name
-	default: // not from Parse
-		return "backup/" + defaultBackupName
-	}
-}

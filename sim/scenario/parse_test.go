@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -123,7 +124,7 @@ func checkPositions(t *testing.T, file string, errs scenario.Errors) {
 	}
 }
 
-// full sets every field that a file may set.
+// full is a scenario with one backup and one restore.
 const full = "\ufeff---\r\n" + `# First line.
 #
 #   Third line, indented.
@@ -161,7 +162,7 @@ plugins:
   action: RestoreItemAction
   operation: {unknown: true}
 faults:
-- at: {phase: Finalizing, object: backup/b, nth: 2, delay: 3s}
+- at: {phase: Queued, object: backup/b, nth: 2, delay: 3s}
   do: {kill: {restartAfter: 0s}}
 - {id: named, at: {call: {plugin: example.io/restores, method: Cancel}, after: true}, do: {kill: {}}}
 - {at: {phase: InProgress}, do: {kill: {}}}
@@ -179,6 +180,19 @@ func hours(h float64) scenario.Duration {
 	return scenario.Duration{Duration: time.Duration(h * float64(time.Hour))}
 }
 
+// server is one without flags.
+func server() scenario.Server {
+	return scenario.Server{
+		ConcurrentBackups: 1, ItemOperationSyncFrequency: seconds(10), ResourceTimeout: seconds(600),
+		GarbageCollectionFrequency: hours(1), BackupSyncPeriod: seconds(60),
+	}
+}
+
+// spec of a backup, with this timeout in hours.
+func spec(timeout float64) scenario.BackupSpec {
+	return scenario.BackupSpec{ItemOperationTimeout: hours(timeout), TTL: hours(720), StorageLocation: "default"}
+}
+
 func seconds(s int) scenario.Duration {
 	return scenario.Duration{Duration: time.Duration(s) * time.Second}
 }
@@ -193,12 +207,14 @@ func TestEveryField(t *testing.T) {
 		Kind:        "Scenario",
 		Metadata:    scenario.Metadata{Name: "full"},
 		Description: "First line.\n\n  Third line, indented.",
-		Backup:      &scenario.Backup{Name: "b", ItemOperationTimeout: hours(1.5)},
-		Restore:     &scenario.Restore{Name: "r", ItemOperationTimeout: hours(1.5)},
+		Server:      server(),
+		Backups:     []scenario.Backup{{Name: "b", BackupSpec: spec(1.5)}},
+		Restores:    []scenario.Restore{{Name: "r", Backup: "b", ItemOperationTimeout: hours(1.5)}},
 		Items:       []scenario.Item{"configmaps/app/settings", "secrets/app/token"},
 		Plugins: []scenario.Plugin{{
 			Name:      "example.io/backs-up",
 			Action:    scenario.BackupItemAction,
+			Version:   2,
 			Resources: []string{"secrets"},
 			Execute: scenario.Execute{
 				Behaviour:       scenario.Behaviour{Delay: seconds(1), Error: "two\nlines", Nth: 2, Times: 1},
@@ -219,13 +235,14 @@ func TestEveryField(t *testing.T) {
 		}, {
 			Name:      "example.io/restores",
 			Action:    scenario.RestoreItemAction,
+			Version:   2,
 			Resources: []string{"configmaps"},
 			Operation: &scenario.Operation{AfterCancel: scenario.Fails, Unknown: true},
 		}},
 		Faults: []scenario.Fault{
 			{
 				ID: "fault-1",
-				At: scenario.Point{Phase: "Finalizing", Object: "backup/b", Nth: 2, Delay: seconds(3)},
+				At: scenario.Point{Phase: "Queued", Object: "backup/b", Nth: 2, Delay: seconds(3)},
 				Do: scenario.Do{Kill: &scenario.Kill{}},
 			},
 			{
@@ -240,22 +257,197 @@ func TestEveryField(t *testing.T) {
 			},
 		},
 		Expect: scenario.Expect{
-			Outcome: scenario.Outcome{
+			Object: "restore/r",
+			Outcomes: scenario.Outcomes{Outcome: scenario.Outcome{
 				Phase:      "PartiallyFailed",
 				Path:       []string{"InProgress", "PartiallyFailed"},
 				Operations: &scenario.Operations{Attempted: 1, Failed: 1},
 				Cancelled:  &[]string{},
 				Updated:    &[]scenario.Item{},
 				Within:     hours(2),
-			},
+			}},
 			Deviation: &scenario.Deviation{
-				Rule:    "progress-error-is-final",
-				Outcome: scenario.Outcome{Phase: "InProgress", Cancelled: &[]string{"example.io/restores"}},
+				Rule:     "progress-error-is-final",
+				Outcomes: scenario.Outcomes{Outcome: scenario.Outcome{Phase: "InProgress", Cancelled: &[]string{"example.io/restores"}}},
 			},
 		},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// many is a scenario with several objects. Together with full it sets every field that a file may set.
+const many = `# yaml-language-server: $schema=scenario.schema.json
+
+# What a user does in a week.
+apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: many}
+worlds: [virtual]
+server:
+  concurrentBackups: 2
+  itemOperationSyncFrequency: 20s
+  resourceTimeout: 5m
+  garbageCollectionFrequency: 30m
+  backupSyncPeriod: 2m
+backups:
+- {ttl: 24h, includedNamespaces: [web]}
+- {name: elsewhere, storageLocation: other, at: {phase: InProgress, object: backup/backup-1}}
+restores:
+- {backup: backup-1}
+- {name: early, backup: daily-1, at: {store: {verb: put, key: backups/backup-1/velero-backup.json}}}
+schedules:
+- name: daily
+  every: 24h
+  backups: 2
+  template: {itemOperationTimeout: 1h}
+manifests:
+- apiVersion: v1
+  kind: Pod
+  metadata: {namespace: web, name: web}
+  spec: {priority: 1.0, overhead: [0.5, 1.0e3, true, ~, x]}
+plugins:
+- name: example.io/deletes
+  action: DeleteItemAction
+  resources: [pods]
+  appliesTo: {delay: 1s}
+- name: example.io/old
+  version: 1
+  resources: [pods]
+  execute: {hang: true}
+- name: example.io/skips
+  action: RestoreItemAction
+  resources: [pods]
+  operation: {progress: [{at: 0s, completed: true}]}
+  execute: {skipRestore: true}
+- name: example.io/waits
+  action: RestoreItemAction
+  resources: [pods]
+  execute: {waitForAdditionalItems: true, additionalItems: [pods/web/web]}
+  areAdditionalItemsReady: {after: 1m}
+- name: example.io/never
+  action: RestoreItemAction
+  resources: [pods]
+  execute: {waitForAdditionalItems: true, additionalItems: [pods/web/web]}
+  areAdditionalItemsReady: {never: true, error: not now, nth: 3}
+faults:
+- {at: {phase: Completed, object: backup/backup-1}, do: {delete: restore/early}}
+- {at: {phase: Completed, object: backup/backup-1}, do: {remove: backup/backup-1}}
+- {at: {phase: New}, do: {describe: backup/daily-1}}
+- {at: {store: {verb: get, key: backups/backup-1/backup-1.tar.gz}}, do: {fail: denied}}
+- {at: {store: {verb: get, key: backups/backup-1/velero-backup.json}}, do: {lose: {}}}
+expect:
+  object: backup/backup-1
+  phase: Deleted
+  objects:
+    backup/elsewhere: {phase: FailedValidation, errors: 0, warnings: 2}
+    restore/restore-1: {phase: Completed, operations: {attempted: 1, completed: 1, failed: 0}}
+  must: [{phase: Deleting}]
+`
+
+func TestSeveralObjects(t *testing.T) {
+	s, errs := scenario.Parse("many.yaml", []byte(many))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if want := "What a user does in a week."; s.Description != want {
+		t.Errorf("description %q, want %q", s.Description, want)
+	}
+	daily := spec(1)
+	first, elsewhere := spec(4), spec(4)
+	first.TTL, first.IncludedNamespaces, elsewhere.StorageLocation = hours(24), []string{"web"}, "other"
+	type created struct {
+		Backups   []scenario.Backup
+		Restores  []scenario.Restore
+		Schedules []scenario.Schedule
+		Items     []scenario.Item
+		Manifests []scenario.Manifest
+		Versions  []int
+	}
+	want := created{
+		Backups: []scenario.Backup{
+			{Name: "backup-1", BackupSpec: first},
+			{Name: "elsewhere", BackupSpec: elsewhere, At: &scenario.Point{Phase: "InProgress", Object: "backup/backup-1", Nth: 1}},
+		},
+		Restores: []scenario.Restore{
+			{Name: "restore-1", Backup: "backup-1", ItemOperationTimeout: hours(4)},
+			{
+				Name: "early", Backup: "daily-1", ItemOperationTimeout: hours(4),
+				At: &scenario.Point{Store: &scenario.Access{Verb: "put", Key: "backups/backup-1/velero-backup.json"}, Nth: 1},
+			},
+		},
+		Schedules: []scenario.Schedule{{Name: "daily", Every: hours(24), Backups: 2, Template: daily}},
+		Items:     []scenario.Item{"pods/web/web"},
+		Manifests: []scenario.Manifest{{
+			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": "web", "name": "web"},
+			"spec": map[string]any{"priority": int64(1), "overhead": []any{0.5, int64(1000), true, nil, "x"}},
+		}},
+		Versions: []int{1, 1, 2, 2, 2},
+	}
+	got := created{s.Backups, s.Restores, s.Schedules, s.Items, s.Manifests, nil}
+	for _, p := range s.Plugins {
+		got.Versions = append(got.Versions, p.Version)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	none, two := 0, 2
+	expect := scenario.Expect{
+		Object: "backup/backup-1",
+		Outcomes: scenario.Outcomes{
+			Outcome: scenario.Outcome{Phase: scenario.Deleted},
+			Objects: map[string]scenario.Outcome{
+				"backup/elsewhere":  {Phase: "FailedValidation", Errors: &none, Warnings: &two},
+				"restore/restore-1": {Phase: "Completed", Operations: &scenario.Operations{Attempted: 1, Completed: 1}},
+			},
+			Must:    []scenario.Point{{Phase: "Deleting", Object: "backup/backup-1", Nth: 1}},
+		},
+	}
+	if diff := cmp.Diff(expect, s.Expect); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestFixturesSetEveryField keeps full and many as complete as they are said to be.
+func TestFixturesSetEveryField(t *testing.T) {
+	set := map[string]bool{}
+	for _, text := range []string{full, many} {
+		s, errs := scenario.Parse("x.yaml", []byte(text))
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		seeFields(set, reflect.ValueOf(s))
+	}
+	for name, seen := range set {
+		if short := name == "Scenario.Backup" || name == "Scenario.Restore"; !seen && !short {
+			t.Errorf("%s is never set", name)
+		}
+	}
+}
+
+// seeFields notes which fields of the structs in a value are set.
+func seeFields(set map[string]bool, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		seeFields(set, v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			seeFields(set, v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			seeFields(set, v.MapIndex(key))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if f.Tag.Get("json") != "-" {
+				name := v.Type().Name() + "." + f.Name
+				set[name] = set[name] || !v.Field(i).IsZero()
+				seeFields(set, v.Field(i))
+			}
+		}
 	}
 }
 
@@ -270,38 +462,19 @@ func TestDefaults(t *testing.T) {
 		APIVersion: "velosim.io/v1alpha1",
 		Kind:       "Scenario",
 		Metadata:   scenario.Metadata{Name: "minimal"},
-		Backup:     &scenario.Backup{Name: "backup-1", ItemOperationTimeout: hours(4)},
+		Server:     server(),
+		Backups:    []scenario.Backup{{Name: "backup-1", BackupSpec: spec(4)}},
 		Items:      []scenario.Item{"configmaps/app/settings"},
-		Expect:     scenario.Expect{Outcome: scenario.Outcome{Phase: "Completed"}},
+		Expect:     scenario.Expect{Object: "backup/backup-1", Outcomes: scenario.Outcomes{Outcome: scenario.Outcome{Phase: "Completed"}}},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-func TestObject(t *testing.T) {
-	for text, want := range map[string]string{
-		minimal:                        "backup/backup-1",
-		minimal + "backup: {name: b}":  "backup/b",
-		minimal + "restore: {}":        "restore/restore-1",
-		minimal + "restore: {name: r}": "restore/r",
-	} {
-		s, errs := scenario.Parse("x.yaml", []byte(text))
-		if len(errs) > 0 {
-			t.Fatal(errs)
-		}
-		if got := s.Object(); got != want {
-			t.Errorf("Object() is %q, want %q", got, want)
-		}
-	}
-	if got := new(scenario.Scenario).Object(); got != "backup/backup-1" {
-		t.Errorf("Object() of the zero value is %q", got)
-	}
-}
-
 // TestJSON shows that a scenario reaches a world, which is sent JSON, as it was parsed.
 func TestJSON(t *testing.T) {
-	files := map[string]string{"full": full, "minimal": minimal}
+	files := map[string]string{"full": full, "many": many, "minimal": minimal}
 	for _, name := range scenarios.Names() {
 		b, err := scenarios.Read(name)
 		if err != nil {

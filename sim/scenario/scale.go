@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -19,12 +20,21 @@ func (s *Scenario) RealTime() *Scenario {
 		step = 15 * time.Second
 	}
 	slow := slices.ContainsFunc(s.Plugins, func(p Plugin) bool {
-		return max(p.Execute.Delay.Duration, p.Progress.Delay.Duration, p.Cancel.Delay.Duration) > phase.CallDeadline
+		return slices.ContainsFunc(slices.Collect(maps.Values(p.methods())), func(b *Behaviour) bool { return b.Delay.Duration > phase.CallDeadline })
 	})
-	if !slow {
-		return s.Scaled(step, step)
+	least := time.Duration(0)
+	if slow {
+		least = time.Duration(1.2 * RealTimeScale * float64(phase.CallDeadline))
 	}
-	return s.shorten(step, step, time.Duration(1.2*RealTimeScale*float64(phase.CallDeadline)))
+	c := s.shorten(step, step, least)
+	x := &c.Server
+	for _, d := range []*Duration{&x.ItemOperationSyncFrequency, &x.ResourceTimeout, &x.BackupSyncPeriod} {
+		d.Duration = max(500*time.Millisecond, time.Duration(RealTimeScale*float64(d.Duration)))
+	}
+	if _, expires := s.Expires(); !expires { // else it is among the instants that keep their order
+		x.GarbageCollectionFrequency.Duration = time.Duration(RealTimeScale * float64(x.GarbageCollectionFrequency.Duration))
+	}
+	return c
 }
 
 // Scaled returns a copy of the scenario with its durations shortened so that it can run in real time: the shortest keep their
@@ -63,10 +73,9 @@ func (s *Scenario) shorten(step, least, slow time.Duration) *Scenario {
 			copied.Faults[i].Do.Kill.RestartAfter.Duration = short[f.restarted()] - short[f.At.Delay.Duration]
 		}
 	}
-	for _, pair := range [][2]*Duration{{copied.timeout(), s.timeout()}, {copied.restoreTimeout(), s.restoreTimeout()}} {
-		if scaled, original := pair[0], pair[1]; scaled != nil {
-			scaled.Duration = max(scaled.Duration, min(least, original.Duration))
-		}
+	originals := s.timeouts()
+	for i, scaled := range copied.timeouts() {
+		scaled.Duration = max(scaled.Duration, min(least, originals[i].Duration))
 	}
 	return copied
 }
@@ -74,11 +83,16 @@ func (s *Scenario) shorten(step, least, slow time.Duration) *Scenario {
 // clone is a copy whose durations can be changed.
 func (s *Scenario) clone() *Scenario {
 	c := *s
-	if s.Backup != nil {
-		c.Backup = new(*s.Backup)
+	c.Backups, c.Restores, c.Schedules = slices.Clone(s.Backups), slices.Clone(s.Restores), slices.Clone(s.Schedules)
+	for i := range c.Backups {
+		if at := c.Backups[i].At; at != nil {
+			c.Backups[i].At = new(*at)
+		}
 	}
-	if s.Restore != nil {
-		c.Restore = new(*s.Restore)
+	for i := range c.Restores {
+		if at := c.Restores[i].At; at != nil {
+			c.Restores[i].At = new(*at)
+		}
 	}
 	c.Plugins, c.Faults = slices.Clone(s.Plugins), slices.Clone(s.Faults)
 	for i := range c.Plugins {
@@ -103,15 +117,37 @@ func (f Fault) restarted() time.Duration {
 
 // durations of what happens in a run, counted from where it begins: not those that are expected of it, nor that of a restart.
 func (s *Scenario) durations() []*Duration {
-	var all []*Duration
-	for _, d := range []*Duration{s.timeout(), s.restoreTimeout()} {
-		if d != nil {
-			all = append(all, d)
+	all := s.timeouts()
+	for i := range s.Backups {
+		b := &s.Backups[i]
+		if b.TTL.Duration < defaultTTL {
+			all = append(all, &b.TTL)
 		}
+		if b.At != nil {
+			all = append(all, &b.At.Delay)
+		}
+	}
+	for i := range s.Restores {
+		if at := s.Restores[i].At; at != nil {
+			all = append(all, &at.Delay)
+		}
+	}
+	for i := range s.Schedules {
+		x := &s.Schedules[i]
+		all = append(all, &x.Every)
+		if x.Template.TTL.Duration < defaultTTL {
+			all = append(all, &x.Template.TTL)
+		}
+	}
+	if _, expires := s.Expires(); expires {
+		all = append(all, &s.Server.GarbageCollectionFrequency)
 	}
 	for i := range s.Plugins {
 		p := &s.Plugins[i]
-		all = append(all, &p.Execute.Delay, &p.Progress.Delay, &p.Cancel.Delay)
+		for _, b := range p.methods() {
+			all = append(all, &b.Delay)
+		}
+		all = append(all, &p.AreAdditionalItemsReady.After)
 		if p.Operation != nil {
 			for j := range p.Operation.Progress {
 				all = append(all, &p.Operation.Progress[j].At)
@@ -125,16 +161,17 @@ func (s *Scenario) durations() []*Duration {
 	return all
 }
 
-func (s *Scenario) timeout() *Duration {
-	if s.Backup == nil {
-		return nil
+// timeouts of the operations.
+func (s *Scenario) timeouts() []*Duration {
+	var all []*Duration
+	for i := range s.Backups {
+		all = append(all, &s.Backups[i].ItemOperationTimeout)
 	}
-	return &s.Backup.ItemOperationTimeout
-}
-
-func (s *Scenario) restoreTimeout() *Duration {
-	if s.Restore == nil {
-		return nil
+	for i := range s.Restores {
+		all = append(all, &s.Restores[i].ItemOperationTimeout)
 	}
-	return &s.Restore.ItemOperationTimeout
+	for i := range s.Schedules {
+		all = append(all, &s.Schedules[i].Template.ItemOperationTimeout)
+	}
+	return all
 }

@@ -30,7 +30,7 @@ expect: {phase: Completed, within: 4h}
 	before := *s.Plugins[0].Operation
 	scaled := s.Scaled(3*time.Second, 15*time.Second)
 	got := map[string]time.Duration{
-		"backup": scaled.Backup.ItemOperationTimeout.Duration, "restore": scaled.Restore.ItemOperationTimeout.Duration,
+		"backup": scaled.Backups[0].ItemOperationTimeout.Duration, "restore": scaled.Restores[0].ItemOperationTimeout.Duration,
 		"execute": scaled.Plugins[0].Execute.Delay.Duration,
 		"first":   scaled.Plugins[0].Operation.Progress[0].At.Duration, "second": scaled.Plugins[0].Operation.Progress[1].At.Duration,
 		"third": scaled.Plugins[0].Operation.Progress[2].At.Duration,
@@ -85,8 +85,59 @@ expect: {phase: PartiallyFailed}
 	}
 	r := s.RealTime()
 	back := r.Faults[0].At.Delay.Duration + r.Faults[0].Do.Kill.RestartAfter.Duration
-	timeout, completes := r.Backup.ItemOperationTimeout.Duration, r.Plugins[0].Operation.Progress[3].At.Duration
+	timeout, completes := r.Backups[0].ItemOperationTimeout.Duration, r.Plugins[0].Operation.Progress[3].At.Duration
 	if back+10*time.Second > timeout || timeout+10*time.Second > completes {
 		t.Errorf("back at %v, timeout at %v, completes at %v", back, timeout, completes)
+	}
+}
+
+// TestScaledSeveralObjects: the durations of all objects are shortened, in their order, and the original keeps its own.
+func TestScaledSeveralObjects(t *testing.T) {
+	const text = `
+apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: s}
+backups:
+- {ttl: 2h}
+- {itemOperationTimeout: 30m, at: {phase: InProgress, object: backup/backup-1, delay: 10m}}
+restores:
+- {backup: backup-1, itemOperationTimeout: 40m}
+- {backup: backup-2, at: {phase: InProgress, object: backup/backup-2, delay: 20m}}
+schedules: [{name: daily, every: 3h, template: {ttl: 4h, itemOperationTimeout: 50m}}]
+plugins:
+- {name: example.io/mover, appliesTo: {delay: 1m}, operation: {progress: [{at: 5m, completed: true}]}}
+- name: example.io/waits
+  action: RestoreItemAction
+  execute: {waitForAdditionalItems: true, additionalItems: [configmaps/app/settings]}
+  areAdditionalItemsReady: {after: 15m}
+expect: {phase: Completed}
+`
+	s, errs := scenario.Parse("s.yaml", []byte(text))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	order := func(s *scenario.Scenario) []time.Duration {
+		return []time.Duration{
+			s.Plugins[0].AppliesTo.Delay.Duration, s.Plugins[0].Operation.Progress[0].At.Duration, s.Backups[1].At.Delay.Duration,
+			s.Plugins[1].AreAdditionalItemsReady.After.Duration, s.Restores[1].At.Delay.Duration, s.Backups[1].ItemOperationTimeout.Duration,
+			s.Restores[0].ItemOperationTimeout.Duration, s.Schedules[0].Template.ItemOperationTimeout.Duration,
+			s.Server.GarbageCollectionFrequency.Duration, s.Backups[0].TTL.Duration, s.Schedules[0].Every.Duration, s.Schedules[0].Template.TTL.Duration,
+		}
+	}
+	scaled := order(s.Scaled(3*time.Second, 0))
+	var want []time.Duration
+	for i := range scaled {
+		want = append(want, time.Duration(3*(i+1))*time.Second)
+	}
+	if diff := cmp.Diff(want, scaled); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	again, _ := scenario.Parse("s.yaml", []byte(text))
+	if diff := cmp.Diff(again, s); diff != "" {
+		t.Errorf("the original has changed:\n%s", diff)
+	}
+	kept := s.Scaled(3*time.Second, 0)
+	if got := kept.Backups[1].TTL.Duration; got != 720*time.Hour {
+		t.Errorf("a ttl that nobody set has become %v", got)
 	}
 }

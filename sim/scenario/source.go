@@ -49,7 +49,7 @@ func plain(b []byte) string {
 	return string(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")))
 }
 
-// description is the comment block at the head of the file, without its "#".
+// description is the comment block at the head of the file, without its "#", and without a line for editors that names the schema.
 func description(text string) string {
 	var comment []string
 	for line := range strings.Lines(text) {
@@ -61,7 +61,10 @@ func description(text string) string {
 		if !isComment {
 			break
 		}
-		comment = append(comment, strings.TrimPrefix(line, " "))
+		line = strings.TrimPrefix(line, " ")
+		if !strings.HasPrefix(line, "yaml-language-server:") {
+			comment = append(comment, line)
+		}
 	}
 	return strings.TrimSpace(strings.Join(comment, "\n"))
 }

@@ -29,20 +29,22 @@ type ServerState struct {
 
 // Object is the state of a backup or restore.
 type Object struct {
-	// Name is kind/name.
-	Name string
+	// Name is kind/name. InCluster is its name in the cluster, if that is another, and Schedule made it.
+	Name, InCluster, Schedule string
 	// Phase, empty before the first was written, and when it was.
 	Phase string
 	Since Time
-	// Created by the user; negative: the trace does not say.
+	// Created by the user or the schedule, for the first time; negative: the trace does not say.
 	Created Time
+	// Deleted is when it was; negative: it is there.
+	Deleted Time
 	// Started is when it became InProgress; negative: it has not yet.
 	Started Time
 	// ItemOperationTimeout of its spec; 0: the trace does not say.
 	ItemOperationTimeout Time
 	// Operations in the order in which they were started.
 	Operations []ItemOperation
-	// Waiting is what the object waits for; none: its phase is final.
+	// Waiting is what the object waits for; none: its phase is final, or it is gone.
 	Waiting []Wait
 
 	// reconcile is the last error of a reconcile since the phase was written.
@@ -128,7 +130,7 @@ type operationKey struct{ object, plugin, id string }
 func (f *fold) object(name string) *Object {
 	o := f.objects[name]
 	if o == nil {
-		o = &Object{Name: name, Created: -1, Started: -1}
+		o = &Object{Name: name, Created: -1, Started: -1, Deleted: -1}
 		f.objects[name] = o
 		f.names = append(f.names, name)
 	}
@@ -139,10 +141,16 @@ func (f *fold) event(e Event) {
 	switch {
 	case e.Created != nil:
 		o := f.object(e.Object)
-		o.Created, o.Since, o.ItemOperationTimeout = e.At, e.At, e.Created.ItemOperationTimeout
+		if o.Created < 0 { // else backup sync has brought it back
+			o.Created = e.At
+		}
+		o.Since, o.Deleted, o.ItemOperationTimeout = e.At, -1, e.Created.ItemOperationTimeout
+		o.InCluster, o.Schedule = e.Created.Name, e.Created.Schedule
+	case e.Deleted != nil:
+		f.object(e.Object).Deleted = e.At
 	case e.Phase != nil:
 		o := f.object(e.Object)
-		o.Phase, o.Since, o.reconcile = e.Phase.To, e.At, nil
+		o.Phase, o.Since, o.Deleted, o.reconcile = e.Phase.To, e.At, -1, nil
 		if e.Phase.To == "InProgress" {
 			o.Started = e.At
 		}
@@ -174,7 +182,7 @@ func (f *fold) returned(e Event) {
 	call := f.calls[i]
 	f.calls = slices.Delete(f.calls, i, i+1)
 	r := e.Return
-	if call.Call.Method == "Execute" && r.Operation == "" {
+	if call.Call.Operation == "" && r.Operation == "" { // of no operation
 		return
 	}
 	op := f.operation(call, r)
@@ -215,7 +223,7 @@ func (f *fold) operation(call Event, r *Return) *ItemOperation {
 // waiting is what the object waits for: the server, a reply, or what its phase stands for.
 func (f *fold) waiting(o Object) []Wait {
 	next, ok := nextStep(o.Phase)
-	if !ok {
+	if !ok || o.Deleted >= 0 {
 		return nil
 	}
 	if s := f.server; s.State != "started" {
@@ -226,7 +234,7 @@ func (f *fold) waiting(o Object) []Wait {
 	}
 	var waits []Wait
 	for _, e := range f.calls {
-		if e.Object == o.Name {
+		if e.Object == o.Name || e.Object == "" && o.resolves() {
 			w := Wait{For: "a reply to " + e.Call.what(), Since: e.At}
 			for _, op := range o.Operations {
 				if op.ID == e.Call.Operation && op.Plugin == e.Call.Plugin && op.Item != "" {
@@ -254,6 +262,11 @@ func (f *fold) waiting(o Object) []Wait {
 		w.For += fmt.Sprintf(" (last reconcile, at %s: %s: %s)", r.At, r.Reconcile.Controller, r.Reconcile.Error)
 	}
 	return []Wait{w}
+}
+
+// resolves reports whether the server may be asking plugins what they apply to, which it does for no object that it tells them of.
+func (o Object) resolves() bool {
+	return o.Phase == "InProgress" || o.Phase == "Deleting" || strings.HasPrefix(o.Phase, "Finalizing")
 }
 
 // deadline is when Velero cancels the operation, at the latest one poll later; 0: the trace does not say.

@@ -46,7 +46,13 @@ func (p printer) description(d Description) {
 
 func (p printer) object(o Object) {
 	p.line(0, "Name", "%s", orNone(o.Name))
+	if o.Schedule != "" {
+		p.line(0, "Schedule", "%s, which named it %s", o.Schedule, o.InCluster)
+	}
 	p.line(0, "Phase", "%s, since %s", orNone(o.Phase), o.Since)
+	if o.Deleted >= 0 {
+		p.line(0, "Deleted", "%s", o.Deleted)
+	}
 	if o.Created >= 0 {
 		p.line(0, "Created", "%s", o.Created)
 	}

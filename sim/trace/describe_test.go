@@ -26,6 +26,8 @@ func TestDescribe(t *testing.T) {
 		{"hung-at-the-end", hangs(), time.Duration(hangs().Last())},
 		{"executing", restores(), 90 * time.Second},
 		{"panicked", restores(), time.Hour},
+		{"scheduled-and-deleted", deletes(), time.Hour},
+		{"brought-back", removes(), time.Hour},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var b strings.Builder
@@ -71,6 +73,22 @@ func TestDescribeWaiting(t *testing.T) {
 			s.server("stopped")
 		}, "the server, which is down (stopped), since 1h0m0s"},
 		{"completed", func(s *script) { s.server("started"); s.phase(backup, "", "Completed") }, ""},
+		{"gone while it waited", func(s *script) {
+			s.server("started")
+			s.phase(backup, "", "WaitingForPluginOperations")
+			s.execute(backup, "configmaps/app/settings", "mover-1")
+			s.add(backup, trace.Body{Deleted: &trace.Deleted{}})
+		}, ""},
+		{"a call for no object, in a phase in which there are such", func(s *script) {
+			s.server("started")
+			s.phase(backup, "", "InProgress")
+			s.call("", trace.Call{Method: "AppliesTo"})
+		}, "a reply to example.io/mover AppliesTo, since 0s"},
+		{"a call for no object, in another phase", func(s *script) {
+			s.server("started")
+			s.phase(backup, "", "Queued")
+			s.call("", trace.Call{Method: "AppliesTo"})
+		}, "its turn in the queue, since 0s"},
 		{"failed, server down", func(s *script) { s.phase(backup, "", "Failed") }, ""},
 		{"no timeout known", func(s *script) {
 			s.server("started")

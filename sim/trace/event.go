@@ -48,6 +48,7 @@ type Event struct {
 // Body is what happened: exactly one field is set.
 type Body struct {
 	Created   *Created   `json:"created,omitempty"`
+	Deleted   *Deleted   `json:"deleted,omitempty"`
 	Phase     *Phase     `json:"phase,omitempty"`
 	Write     *Write     `json:"write,omitempty"`
 	Call      *Call      `json:"call,omitempty"`
@@ -59,13 +60,19 @@ type Body struct {
 	Rest      *Rest      `json:"rest,omitempty"`
 }
 
-// Created: the user created the object.
+// Created: the user created the object, or a schedule did.
 type Created struct {
+	// Name as the cluster has it, if that differs from the object's in the trace: of a schedule's backup. Schedule that made it.
+	Name     string `json:"name,omitempty"`
+	Schedule string `json:"schedule,omitempty"`
 	// ItemOperationTimeout of its spec.
 	ItemOperationTimeout Time `json:"itemOperationTimeout,omitempty"`
 	// Backup that a restore restores.
 	Backup string `json:"backup,omitempty"`
 }
+
+// Deleted: the object is gone from the cluster.
+type Deleted struct{}
 
 // Phase: a write changed the object's phase. From is empty for the first one.
 type Phase struct {
@@ -95,7 +102,7 @@ type Call struct {
 	// ID pairs the call with its Return; unique within the trace.
 	ID     int    `json:"id"`
 	Plugin string `json:"plugin"`
-	// Method is Execute, Progress or Cancel.
+	// Method is AppliesTo, Execute, Progress, Cancel or AreAdditionalItemsReady.
 	Method string `json:"method"`
 	// Controller that called.
 	Controller string `json:"controller,omitempty"`
@@ -114,6 +121,8 @@ type Return struct {
 	Operation string `json:"operation,omitempty"`
 	// Progress that Progress reported.
 	Progress *Progress `json:"progress,omitempty"`
+	// Ready is what AreAdditionalItemsReady answered; nil for other methods.
+	Ready *bool `json:"ready,omitempty"`
 	// Error that the call returned. Panic: the plugin panicked, and Velero's plugin framework made an error of it.
 	Error string `json:"error,omitempty"`
 	Panic bool   `json:"panic,omitempty"`

@@ -70,7 +70,8 @@ func TestFormat(t *testing.T) {
 
 func everyBody() []trace.Body {
 	return []trace.Body{
-		{Created: &trace.Created{ItemOperationTimeout: trace.Time(4 * time.Hour), Backup: "backup-1"}},
+		{Created: &trace.Created{Name: "daily-20260102030405", Schedule: "daily", ItemOperationTimeout: trace.Time(4 * time.Hour), Backup: "backup-1"}},
+		{Deleted: &trace.Deleted{}},
 		{Phase: &trace.Phase{From: "New", To: "InProgress"}},
 		{Write: &trace.Write{Client: "backup", Verb: "patch", Resource: "backups", Name: "velero/backup-1", Change: `{"status":{}}`, ResourceVersion: "7", Error: "<lost>"}},
 		{Call: &trace.Call{ID: 1, Plugin: mover, Method: "Execute", Controller: "backup", Item: "configmaps/app/settings", Phase: "InProgress"}},

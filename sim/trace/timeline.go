@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // Timeline prints a run for a person to follow, a line an event: when, which object, what. It can print while the run goes
@@ -23,7 +24,7 @@ type Timeline struct {
 	folder   string
 }
 
-// reply is what Progress returned and how long it took.
+// reply is what Progress returned, or zero for AreAdditionalItemsReady that said no, and how long it took.
 type reply struct {
 	Progress
 	took Time
@@ -37,8 +38,8 @@ type folded struct {
 }
 
 // NewTimeline returns a timeline that prints to w. It leaves out plugin processes that start and stop as they should.
-// Unless it is verbose, it also leaves out reads of the object store, successful patches and writes that change nothing,
-// and folds writes to one folder of the store.
+// Unless it is verbose, it also leaves out reads of the object store, successful patches and writes that change nothing, and
+// calls of AppliesTo that return as they should; and it folds writes to one folder of the store.
 func NewTimeline(w io.Writer, verbose bool) *Timeline {
 	return &Timeline{
 		w: w, verbose: verbose,
@@ -53,6 +54,8 @@ func (t *Timeline) Event(e Event) error {
 	switch {
 	case e.Created != nil:
 		t.line(e, "%s", e.Created.what())
+	case e.Deleted != nil:
+		t.line(e, "deleted")
 	case e.Phase != nil:
 		t.line(e, "%s -> %s", orNone(e.Phase.From), e.Phase.To)
 	case e.Write != nil:
@@ -161,21 +164,33 @@ func (t *Timeline) returned(e Event) {
 		e.Object = call.Object
 	}
 	took := e.At - call.At
-	if p := e.Return.Progress; p != nil && e.Return.Error == "" {
-		key, r := operationKey{call.Object, call.Call.Plugin, call.Call.Operation}, reply{*p, took}
-		last, ok := t.replies[key]
-		t.replies[key] = r
-		if ok && last == r && !printed {
-			t.flushPuts()
-			t.polls.add(e)
-			return
-		}
+	if call.Call.Method == "AppliesTo" && e.Return.Error == "" && took < Time(time.Second) && !printed && !t.verbose {
+		return
+	}
+	if t.repeats(call, e.Return, took) && !printed {
+		t.flushPuts()
+		t.polls.add(e)
+		return
 	}
 	what := call.Call.what() + ": " + e.Return.what(call.Call.Method)
 	if took > 0 {
 		what += fmt.Sprintf(", after %s", took)
 	}
 	t.line(e, "%s", what)
+}
+
+// repeats notes what a poll has brought, and reports whether the one before did.
+func (t *Timeline) repeats(call *Event, r *Return, took Time) bool {
+	if r.Error != "" || r.Progress == nil && (r.Ready == nil || *r.Ready) {
+		return false
+	}
+	key, now := operationKey{call.Object, call.Call.Plugin, call.Call.Operation}, reply{took: took}
+	if r.Progress != nil {
+		now.Progress = *r.Progress
+	}
+	last, ok := t.replies[key]
+	t.replies[key] = now
+	return ok && last == now
 }
 
 func (t *Timeline) store(e Event) {

@@ -120,6 +120,35 @@ func progress(done int64, updated time.Duration) trace.Return {
 	}}
 }
 
+// deletes is a schedule's backup that is deleted.
+func deletes() trace.Trace {
+	s := newScript("backup-of-schedule-deleted")
+	s.server("started")
+	s.at = time.Minute
+	s.add("backup/daily-1", trace.Body{Created: &trace.Created{Name: "daily-20260102030405", Schedule: "daily"}})
+	s.phase("backup/daily-1", "", "InProgress")
+	id := s.call("", trace.Call{Method: "AppliesTo"})
+	s.add("", trace.Body{Return: &trace.Return{ID: id}})
+	s.phase("backup/daily-1", "InProgress", "Completed")
+	s.phase("backup/daily-1", "Completed", "Deleting")
+	s.at = 2 * time.Minute
+	s.add("backup/daily-1", trace.Body{Deleted: &trace.Deleted{}})
+	return s.end(trace.Settled, "")
+}
+
+// removes is a backup that the user removes and backup sync brings back.
+func removes() trace.Trace {
+	s := newScript("backup-removed")
+	s.server("started")
+	s.create(backup, 4*time.Hour, "")
+	s.phase(backup, "", "Completed")
+	s.at = time.Minute
+	s.add(backup, trace.Body{Deleted: &trace.Deleted{}})
+	s.at = 2 * time.Minute
+	s.phase(backup, "", "Completed")
+	return s.end(trace.Settled, "")
+}
+
 // timesOut is a backup of two items: the operation of one completes, that of the other times out after 4 h.
 func timesOut() trace.Trace {
 	s := newScript("backup-operation-times-out")

@@ -8,6 +8,9 @@ import (
 
 func (c Created) what() string {
 	s := "created"
+	if c.Schedule != "" {
+		s += " as " + c.Name + " by schedule " + c.Schedule
+	}
 	if c.ItemOperationTimeout > 0 {
 		s += fmt.Sprintf(", itemOperationTimeout %s", c.ItemOperationTimeout)
 	}
@@ -37,6 +40,10 @@ func (r Return) what(method string) string {
 		return "error: " + r.Error
 	case r.Progress != nil:
 		return r.Progress.what()
+	case r.Ready != nil && *r.Ready:
+		return "ready"
+	case r.Ready != nil:
+		return "not ready"
 	case r.Operation != "":
 		return "started operation " + r.Operation
 	case method == "Execute":

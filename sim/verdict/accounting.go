@@ -18,6 +18,7 @@ func (r *run) accounting(rd reading) []Finding {
 	var found []Finding
 	for _, o := range r.objects {
 		if o.api == nil {
+			found = append(found, r.undeleted(o)...)
 			continue
 		}
 		miss := func(expected, seen string) {

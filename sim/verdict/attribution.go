@@ -11,7 +11,8 @@ import (
 // attribute names the rules by which the release deviates in the findings that they explain, where the oracles have not. Rules
 // explain that an object goes another way, what plugins are called for on that way, and that the invariants break that they break.
 // They do not explain that it takes long, nor what came before.
-func (r *run) attribute(found []Finding, s *scenario.Scenario, release phase.Rules) {
+func (r *run) attribute(found []Finding, release phase.Rules) {
+	expected := r.expected(r.scenario.Expect.Outcomes)
 	departures := map[string][]string{} // by object
 	for i, f := range found {
 		if len(f.Rules) > 0 || f.Object == "" {
@@ -19,12 +20,12 @@ func (r *run) attribute(found []Finding, s *scenario.Scenario, release phase.Rul
 		}
 		departure, ok := departures[f.Object]
 		if !ok {
-			departure = r.departure(f.Object, s, release, found)
+			departure = r.departure(f.Object, release, found)
 			departures[f.Object] = departure
 		}
 		switch f.Oracle {
 		case "expectation":
-			if r.explicable(f, s.Expect.Outcome) {
+			if r.explicable(f, expected[f.Object]) {
 				found[i].Rules = departure
 			}
 		case "liveness":
@@ -69,29 +70,38 @@ func (r *run) explicable(f Finding, want scenario.Outcome) bool {
 }
 
 // departure is a set of rules with which the object's path is predicted, and without any of which it is not. Nil: it is as
-// is demanded, or as neither the demanded reading nor the release's have it, or nothing can be predicted. A restore that
-// was never created goes the way of its backup.
-func (r *run) departure(name string, s *scenario.Scenario, release phase.Rules, found []Finding) []string {
+// is demanded, or as neither the demanded reading nor the release's have it, or nothing can be predicted and conformance blames no rule
+// either. An object that was never created goes the way of the one that it waits for; one that a call for another holds departs by
+// that call.
+func (r *run) departure(name string, release phase.Rules, found []Finding) []string {
 	o := r.find(name)
+	demanded := r.predictionOf(name, release.Demanded())
 	if o == nil {
-		if demanded := r.predictionOf(name, release.Demanded(), s); demanded == nil || len(demanded.Paths) == 0 {
+		if demanded == nil || len(demanded.Paths) == 0 {
 			return nil // nor is it demanded
 		}
-		backup := "backup/" + s.Backup.Name
-		if r.find(backup) == nil {
-			return nil
+		for _, before := range r.before(name) {
+			if r.find(before) == nil {
+				continue
+			}
+			if rules := r.departure(before, release, found); rules != nil {
+				return rules
+			}
 		}
-		return r.departure(backup, s, release, found)
-	}
-	allowed := func(rules phase.Rules) bool {
-		p := r.predictionOf(name, rules, s)
-		return p != nil && p.Allows(o.taken())
-	}
-	if r.predictionOf(name, release.Demanded(), s) == nil || allowed(release.Demanded()) {
 		return nil
 	}
+	allowed := func(rules phase.Rules) bool {
+		p := r.predictionOf(name, rules)
+		return p != nil && p.Allows(o.taken())
+	}
+	switch holder := r.holder(o); {
+	case demanded == nil && holder != nil && holder.object != o && release.PluginCallWithoutDeadline:
+		return []string{phase.PluginCallWithoutDeadline}
+	case demanded == nil || allowed(release.Demanded()):
+		return blamed(found, name, "conformance") // prediction is no help, but a change of phase may be
+	}
 	// A plugin is scripted to hang for ever, or not at all: that a call has, the trace must show.
-	if !slices.Contains(blamed(found, name, "contract"), phase.PluginCallWithoutDeadline) {
+	if !overlong(o, found) {
 		release = release.Without(phase.Named(phase.PluginCallWithoutDeadline))
 	}
 	if !allowed(release) {
@@ -107,8 +117,17 @@ func (r *run) departure(name string, s *scenario.Scenario, release phase.Rules, 
 			rules = append(rules, rule.Name)
 		}
 	}
-	if slices.Equal(rules, []string{phase.PluginCallWithoutDeadline}) && !final(o.phase()) && !r.hangs(o) {
+	if slices.Equal(rules, []string{phase.PluginCallWithoutDeadline}) && !final(o.phase()) && r.holder(o) == nil {
 		return nil // no call holds it any more
 	}
 	return rules
+}
+
+// overlong reports whether contract has found a call that took too long, for the object or for another of its kind, which may have
+// waited for it.
+func overlong(o *object, found []Finding) bool {
+	return slices.ContainsFunc(found, func(f Finding) bool {
+		kind, known := kindOf(f.Object)
+		return f.Oracle == "contract" && (!known || kind == o.kind) && slices.Contains(f.Rules, phase.PluginCallWithoutDeadline)
+	})
 }

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -34,7 +33,7 @@ func hangsThen(phase string) func(*scenario.Scenario) {
 func deviating(rule string, o scenario.Outcome) func(*scenario.Scenario) {
 	return func(s *scenario.Scenario) {
 		errsOnce(s)
-		s.Expect.Deviation = &scenario.Deviation{Rule: rule, Outcome: o}
+		s.Expect.Deviation = deviation(rule, o)
 	}
 }
 
@@ -79,7 +78,7 @@ func TestAttribution(t *testing.T) {
 			name: "stuck, no call holds it, and the scenario names the deviation",
 			change: func(s *scenario.Scenario) {
 				executeHangs(s)
-				s.Expect.Deviation = &scenario.Deviation{Rule: hangs, Outcome: scenario.Outcome{Phase: "InProgress"}}
+				s.Expect.Deviation = deviation(hangs, scenario.Outcome{Phase: "InProgress"})
 			},
 			trace:   stuck(running()),
 			failing: []brief{livenessFound, {"expectation", "phase PartiallyFailed", "phase InProgress"}, pathFound},
@@ -156,6 +155,53 @@ func TestAttribution(t *testing.T) {
 			failing: []brief{{"expectation", "phase PartiallyFailed", neverCreated}, pathFound, livenessFound},
 		},
 		{
+			name: "the second backup of a user whose first hangs is never created",
+			change: func(s *scenario.Scenario) {
+				hangsThen("Completed")(s)
+				two(s)
+			},
+			trace: hanging().ends(trace.Bound), deviations: []string{hangs},
+		},
+		{
+			name: "a call must come, which does not on the way that the backup takes",
+			change: func(s *scenario.Scenario) {
+				errsOnce(s)
+				s.Expect.Must = []scenario.Point{{Call: &scenario.Call{Plugin: mover, Method: progress}, Nth: 9}}
+			},
+			trace: erred().settles(), deviations: []string{errs},
+		},
+		{
+			name: "another object goes another way, as the rule has it",
+			change: func(s *scenario.Scenario) {
+				errsOnce(s)
+				withRestore(s)
+				s.Expect.Objects = map[string]scenario.Outcome{"backup/backup-1": {Phase: "Completed"}}
+			},
+			trace: erred().create("restore/restore-1").completes().rests(0, 0).settles(), deviations: []string{errs},
+		},
+		{
+			name: "another object goes another way, as the scenario's deviation has it",
+			change: func(s *scenario.Scenario) {
+				errsOnce(s)
+				withRestore(s)
+				s.Expect.Objects = map[string]scenario.Outcome{"backup/backup-1": {Phase: "Completed"}}
+				s.Expect.Deviation = deviation(errs, scenario.Outcome{Phase: "Completed"})
+				s.Expect.Deviation.Objects = map[string]scenario.Outcome{"backup/backup-1": {Phase: "PartiallyFailed", Errors: new(1)}}
+			},
+			trace: erred().create("restore/restore-1").completes().rests(0, 0).settles(), deviations: []string{errs},
+		},
+		{
+			name: "another object goes another way, and not as the scenario's deviation has it",
+			change: func(s *scenario.Scenario) {
+				errsOnce(s)
+				withRestore(s)
+				s.Expect.Objects = map[string]scenario.Outcome{"backup/backup-1": {Phase: "Completed"}}
+				s.Expect.Deviation = deviation(errs, scenario.Outcome{Phase: "Completed"})
+				s.Expect.Deviation.Objects = map[string]scenario.Outcome{"backup/backup-1": {Errors: new(3)}}
+			},
+			trace: erred().create("restore/restore-1").completes().rests(0, 0).settles(), failing: []brief{{"expectation", "3 errors", "1 errors"}},
+		},
+		{
 			name: "two rules, of which one does not end the backup as it is",
 			change: func(s *scenario.Scenario) {
 				errsOnce(s)
@@ -192,7 +238,6 @@ func TestAttributionWithoutPrediction(t *testing.T) {
 	demanded := model.Path{phase.Queued, phase.ReadyToStart, phase.InProgress, phase.Completed}
 	released := model.Path{phase.Queued, phase.ReadyToStart, phase.InProgress, phase.Failed}
 	failed := begin().phases("Queued", "ReadyToStart", "InProgress", "Failed").rest(trace.Rest{Copy: "api"}).settles()
-	too := errors.New("too many states")
 	for _, test := range []struct {
 		name   string
 		errs   func(phase.Rules) bool
@@ -205,17 +250,17 @@ func TestAttributionWithoutPrediction(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := map[phase.Rules]int{}
-			v := judge(moving(nil), failed, func(rules phase.Rules, _ *scenario.Scenario) ([]model.Prediction, error) {
+			v := judge(moving(nil), failed, func(rules phase.Rules, _ *scenario.Scenario) []model.Prediction {
 				rules.Name = ""
 				asked[rules]++
 				p := model.Prediction{Object: "backup/backup-1", Paths: []model.Path{demanded}}
 				switch {
 				case test.errs(rules):
-					return []model.Prediction{{Object: p.Object}}, too
+					return []model.Prediction{{Object: p.Object, Unknown: "too many states"}}
 				case rules.StartMarksOnce:
 					p.Paths = []model.Path{released}
 				}
-				return []model.Prediction{p}, nil
+				return []model.Prediction{p}
 			})
 			if v.Result != test.result {
 				t.Errorf("%s %v, want %s", v.Result, v.Findings, test.result)
@@ -249,21 +294,20 @@ func TestAttributionOfInvariants(t *testing.T) {
 		{name: "nothing has found it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := fold(begin().phases("Queued").settles())
-			r.predicted = map[phase.Rules]predicted{}
-			r.predict = func(rules phase.Rules, _ *scenario.Scenario) ([]model.Prediction, error) {
+			r := fold(moving(nil), begin().phases("Queued").settles())
+			r.predict = func(rules phase.Rules, _ *scenario.Scenario) []model.Prediction {
 				p := model.Prediction{Object: "backup/backup-1"}
 				if !test.departs || rules.FailureForgottenBeforePatch {
 					p.Paths = []model.Path{{phase.Queued}}
 				}
-				return []model.Prediction{p}, nil
+				return []model.Prediction{p}
 			}
 			release, err := phase.ForRelease("1.18.3")
 			if err != nil {
 				t.Fatal(err)
 			}
 			found := []Finding{test.by, breaks}
-			r.attribute(found, moving(nil), release)
+			r.attribute(found, release)
 			if got := slices.Equal(found[1].Rules, []string{rule}); got != test.explains || !got && found[1].Rules != nil {
 				t.Errorf("rules %v", found[1].Rules)
 			}

@@ -9,63 +9,133 @@ import (
 	"github.com/velosim/velosim/sim/trace"
 )
 
-// What Velero 1.18.3 waits for at most, unless a flag of the server says otherwise.
+// What Velero 1.18.3 waits for at most, whatever the flags of the server say.
 const (
-	// poll of the operations controllers: defaultBackupOperationsFrequency, pkg/controller/backup_operations_controller.go,
-	// and defaultRestoreOperationsFrequency, restore_operations_controller.go.
-	poll = 10 * time.Second
-	// resourceTimeout bounds the retries of a controller's patches (PatchResourceWithRetriesOnErrors) and the waits of the
-	// restore finalizer: defaultResourceTerminatingTimeout, pkg/cmd/server/config/config.go.
-	resourceTimeout = 10 * time.Minute
-	// recheck of queued backups: defaultQueuedBackupRecheckFrequency, pkg/controller/backup_queue_controller.go.
+	// recheck of queued backups: defaultQueuedBackupRecheckFrequency, pkg/controller/backup_queue_controller.go; of schedules:
+	// scheduleSyncPeriod, schedule_controller.go; and of what may have to be synced: backupSyncReconcilePeriod, backup_sync_controller.go.
 	recheck = time.Minute
+	// leaving is how long the deletion of a backup waits for its restores to go: Reconcile, pkg/controller/backup_deletion_controller.go.
+	leaving = time.Minute
 	// slack covers what Velero bounds only in the single digits of minutes: back-off of requeues, start-up, slow items.
 	slack = 5 * time.Minute
 )
 
-// Bound is the trace time by which every run of the scenario has ended, or never will: for the backup and the restore each
-// its item operation timeout, two polls, the resource timeout and two rechecks of the queue; the call deadline for each
-// call that hangs; the delays of faults and restarts; the delays of scripted calls; and some slack. All but the timeouts and
+// Bound is the trace time by which every run of the scenario has ended, or never will: for each object its item operation timeout, two
+// polls, the resource timeout and two rechecks of the queue, as each may wait for all before it; the time until schedules have made
+// their backups, until what expires or is removed has gone or come back, and until what is deleted has gone; the call deadline for each
+// call that hangs; the delays of points, faults and restarts; the delays of scripted calls; and some slack. All but the timeouts and
 // the slack come once more for each kill, as the next server begins them anew. It does not overflow.
 func Bound(s *scenario.Scenario) trace.Time {
-	total := slack
-	add := func(n int, d time.Duration) { total = saturate(total, n, d) }
-	servers := 1
-	for _, f := range s.Faults {
-		add(1, f.At.Delay.Duration)
-		if f.Do.Kill != nil {
-			add(1, f.Do.Kill.RestartAfter.Duration)
-			servers++
-		}
+	b := bound{Scenario: s, servers: 1, total: slack}
+	b.happenings(0)
+	for _, timeout := range b.timeouts() {
+		b.add(1, timeout)
+		b.add(2*b.servers, s.Server.ItemOperationSyncFrequency.Duration)
+		b.add(b.servers, s.Server.ResourceTimeout.Duration)
+		b.add(2*b.servers, recheck)
 	}
-	object := func(timeout scenario.Duration) {
-		add(1, timeout.Duration)
-		add(2*servers, poll)
-		add(servers, resourceTimeout)
-		add(2*servers, recheck)
-	}
-	if s.Backup != nil {
-		object(s.Backup.ItemOperationTimeout)
-	}
-	if s.Restore != nil {
-		object(s.Restore.ItemOperationTimeout)
-	}
-	items := max(1, len(s.Items))
 	for _, p := range s.Plugins {
-		// An item has one Execute, and one more if it is updated. An operation has one Cancel; its Progress can be slow in
-		// the pass that ends InProgress, in the last poll before the timeout, and in the first after it. A kill loses the
-		// call that it meets, or what came of it, and the next server makes it again.
-		for _, m := range []struct {
-			scenario.Behaviour
-			calls int
-		}{{p.Execute.Behaviour, 2 * items}, {p.Progress, 3 * items}, {p.Cancel, items}} {
-			add(m.calls*servers, m.Delay.Duration)
-			if m.Hang {
-				add(items*servers, phase.CallDeadline)
-			}
+		b.plugin(p)
+	}
+	return trace.Time(b.total)
+}
+
+// bound sums up.
+type bound struct {
+	*scenario.Scenario
+	servers int
+	total   time.Duration
+}
+
+func (b *bound) add(n int, d time.Duration) { b.total = saturate(b.total, n, d) }
+
+// happenings adds what the scenario waits for from outside, and counts the servers, each of which takes so long to start.
+func (b *bound) happenings(start time.Duration) {
+	for _, f := range b.Faults {
+		b.add(1, f.At.Delay.Duration)
+		switch {
+		case f.Do.Kill != nil:
+			b.add(1, f.Do.Kill.RestartAfter.Duration)
+			b.add(1, start)
+			b.servers++
+		case f.Do.Delete != "":
+			b.add(1, leaving)
+		case f.Do.Remove != "":
+			b.add(1, b.Server.BackupSyncPeriod.Duration)
+			b.add(1, recheck)
 		}
 	}
-	return trace.Time(total)
+	created := func(at *scenario.Point) {
+		if at != nil {
+			b.add(1, at.Delay.Duration)
+		}
+	}
+	for _, x := range b.Backups {
+		created(x.At)
+	}
+	for _, x := range b.Restores {
+		created(x.At)
+	}
+	for _, x := range b.Schedules {
+		b.add(x.Backups, x.Every.Duration)
+		b.add(x.Backups, recheck)
+	}
+	if ttl, expires := b.Expires(); expires {
+		b.add(1, ttl)
+		b.add(2, b.Server.GarbageCollectionFrequency.Duration)
+		b.add(1, leaving)
+	}
+}
+
+// timeouts are the item operation timeouts of all objects.
+func (b *bound) timeouts() (all []time.Duration) {
+	for _, x := range b.Backups {
+		all = append(all, x.ItemOperationTimeout.Duration)
+	}
+	for _, x := range b.Schedules {
+		for range x.Backups {
+			all = append(all, x.Template.ItemOperationTimeout.Duration)
+		}
+	}
+	for _, x := range b.Restores {
+		all = append(all, x.ItemOperationTimeout.Duration)
+	}
+	return all
+}
+
+// plugin adds what its calls can take. For each object an item has one Execute, and one more if it is updated, and AppliesTo is called as
+// often for all. An operation has one Cancel; its Progress can be slow in the pass that ends InProgress, in the last poll before the
+// timeout, and in the first after it, and each of them may wait for as many calls for each other object. A kill loses the call that it
+// meets, or what came of it, and the next server makes it again.
+func (b *bound) plugin(p scenario.Plugin) {
+	objects, items := b.served(p.Action), max(1, len(b.Items))
+	add := func(calls int, m scenario.Behaviour) {
+		b.add(calls*objects*b.servers, m.Delay.Duration)
+		if m.Hang {
+			b.add(items*objects*b.servers, phase.CallDeadline)
+		}
+	}
+	add(2, p.AppliesTo)
+	add(2*items, p.Execute.Behaviour)
+	add(3*items*objects, p.Progress)
+	add(items*objects, p.Cancel)
+	if p.Execute.WaitForAdditionalItems {
+		add(items, p.AreAdditionalItemsReady.Behaviour)
+		wait := p.AreAdditionalItemsReady.After.Duration
+		if p.AreAdditionalItemsReady.Never {
+			wait = b.Server.ResourceTimeout.Duration
+		}
+		b.add(items*objects*b.servers, wait)
+	}
+}
+
+// served is for how many objects a plugin of the action can be called.
+func (b *bound) served(a scenario.Action) int {
+	restores := len(b.Restores)
+	if a == scenario.RestoreItemAction {
+		return max(1, restores)
+	}
+	return max(1, len(b.Objects())-restores)
 }
 
 // In real time a server takes a while to start, and what it bounds by compiled-in constants takes as long as ever.
@@ -75,51 +145,52 @@ const (
 )
 
 // RealBound is the same for a scenario that is run in real time, as it is: its durations are shortened already
-// (scenario.Scaled). What a reading gives a call is shortened by the scale, too.
+// (scenario.RealTime). What a reading gives a call is shortened by the scale, too.
 func RealBound(s *scenario.Scenario, scale float64) trace.Time {
-	total := realSlack
-	add := func(d time.Duration) { total = saturate(total, 1, d) }
-	servers := 1
-	for _, f := range s.Faults {
-		add(f.At.Delay.Duration)
-		if k := f.Do.Kill; k != nil {
-			add(k.RestartAfter.Duration)
-			add(realStart)
-			servers++
-		}
+	b := bound{Scenario: s, servers: 1, total: realSlack}
+	b.happenings(realStart)
+	timeouts := b.timeouts()
+	for _, timeout := range timeouts {
+		b.add(1, timeout)
 	}
-	if s.Backup != nil {
-		add(s.Backup.ItemOperationTimeout.Duration)
-	}
-	if s.Restore != nil {
-		add(s.Restore.ItemOperationTimeout.Duration)
-	}
+	b.add(len(timeouts)-1, recheck) // one waits for the other in the queue
 	for _, p := range s.Plugins {
-		for _, b := range []scenario.Behaviour{p.Execute.Behaviour, p.Progress, p.Cancel} {
-			total = saturate(total, 3*servers*max(1, len(s.Items)), b.Delay.Duration)
-			if b.Hang {
-				add(time.Duration(float64(phase.CallDeadline) * scale))
+		calls := 3 * b.servers * max(1, len(s.Items)) * b.served(p.Action)
+		for _, m := range []scenario.Behaviour{p.AppliesTo, p.Execute.Behaviour, p.Progress, p.Cancel, p.AreAdditionalItemsReady.Behaviour} {
+			b.add(calls, m.Delay.Duration)
+			if m.Hang {
+				b.add(1, time.Duration(float64(phase.CallDeadline)*scale))
 			}
 		}
+		if r := p.AreAdditionalItemsReady; r.Never {
+			b.add(calls, s.Server.ResourceTimeout.Duration)
+		} else {
+			b.add(calls, r.After.Duration)
+		}
 	}
-	return trace.Time(total)
+	return trace.Time(b.total)
 }
 
 // deadline of a call, in the reading that has one, in the trace's time.
 func (r *run) deadline() trace.Time { return r.trace.Header.Scaled(phase.CallDeadline) }
 
+// poll is how often Velero asks for the progress of operations, in the trace's time.
+func (r *run) poll() time.Duration {
+	return time.Duration(r.trace.Header.Scaled(r.scenario.Server.ItemOperationSyncFrequency.Duration))
+}
+
 // patience is how long after its timeout an operation may not be cancelled: two polls, and on a real machine what that takes.
 func (r *run) patience() time.Duration {
 	if s := r.trace.Header.Scale; s != 0 && s != 1 {
-		return time.Duration(r.trace.Header.Scaled(2*poll)) + 10*time.Second
+		return 2*r.poll() + 10*time.Second
 	}
-	return 2 * poll
+	return 2 * r.poll()
 }
 
-// saturate returns total + n·d, at most the longest duration there is. None of them is negative.
+// saturate returns total + n·d, at most the longest duration there is. Neither n nor total is negative.
 func saturate(total time.Duration, n int, d time.Duration) time.Duration {
-	if d > 0 && time.Duration(n) > (math.MaxInt64-total)/d {
+	if d > 0 && n > 0 && time.Duration(n) > (math.MaxInt64-total)/d {
 		return math.MaxInt64
 	}
-	return total + time.Duration(n)*max(d, 0)
+	return total + time.Duration(max(n, 0))*max(d, 0)
 }

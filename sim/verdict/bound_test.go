@@ -20,8 +20,32 @@ func TestBound(t *testing.T) {
 	}{
 		{"a backup", func(*scenario.Scenario) {}, idle},
 		{"and a restore", func(s *scenario.Scenario) {
-			s.Restore = &scenario.Restore{ItemOperationTimeout: d(time.Hour)}
+			s.Restores = []scenario.Restore{{ItemOperationTimeout: d(time.Hour)}}
 		}, idle + time.Hour + 20*time.Second + 12*time.Minute},
+		{"a second backup, which is created later", func(s *scenario.Scenario) {
+			two(s)
+			s.Backups[1].At = &scenario.Point{Delay: d(time.Minute)}
+		}, idle + 4*time.Hour + again + time.Minute},
+		{"a schedule", daily, idle + 4*time.Hour + again + 2*(time.Hour+time.Minute)},
+		{"a backup that expires", func(s *scenario.Scenario) { s.Backups[0].TTL = d(time.Hour) }, idle + time.Hour + 2*time.Hour + time.Minute},
+		{"what is deleted and removed", func(s *scenario.Scenario) {
+			faulty(scenario.Do{Delete: "backup/backup-1"})(s)
+			faulty(scenario.Do{Remove: "backup/backup-1"})(s)
+		}, idle + time.Minute + 2*time.Minute},
+		{"a server that asks seldom, and gives up soon", func(s *scenario.Scenario) {
+			s.Server.ItemOperationSyncFrequency, s.Server.ResourceTimeout = d(time.Minute), d(time.Minute)
+		}, 4*time.Hour + 2*time.Minute + time.Minute + 2*time.Minute + 5*time.Minute},
+		{"slow calls for two backups, one of which waits for the other's", func(s *scenario.Scenario) {
+			two(s)
+			s.Plugins[0].AppliesTo.Delay = d(time.Minute)
+			s.Plugins[0].Execute.Delay = d(time.Minute)
+			s.Plugins[0].Progress.Delay = d(time.Minute)
+		}, idle + 4*time.Hour + again + (2*2+2*2+3*2*2)*time.Minute},
+		{"additional items that are never ready", func(s *scenario.Scenario) {
+			withRestore(s)
+			s.Plugins[0].Action = scenario.RestoreItemAction
+			s.Plugins[0].Execute.WaitForAdditionalItems, s.Plugins[0].AreAdditionalItemsReady.Never = true, true
+		}, idle + 4*time.Hour + again + 10*time.Minute},
 		{"a call that hangs for each item", func(s *scenario.Scenario) {
 			s.Items = []scenario.Item{"configmaps/app/a", "configmaps/app/b"}
 			s.Plugins[0].Progress.Hang = true

@@ -2,7 +2,10 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
@@ -18,7 +21,8 @@ type evidence struct {
 func (e evidence) complete() bool { return e.whole && len(e.lacks) == 0 }
 
 // evidence looks for what keeps the trace from being judged in full.
-func (r *run) evidence(s *scenario.Scenario) evidence {
+func (r *run) evidence() evidence {
+	s := r.scenario
 	var e evidence
 	lack := func(object, expected, seen string) {
 		e.lacks = append(e.lacks, r.missing(object, expected, seen))
@@ -48,29 +52,83 @@ func (r *run) evidence(s *scenario.Scenario) evidence {
 	if !e.whole {
 		return e
 	}
-	backup := ""
-	if s.Backup != nil {
-		backup = "backup/" + s.Backup.Name
-		r.needs(backup, lack)
-	}
-	if s.Restore != nil {
-		// It is created once the backup is Completed or PartiallyFailed; if that never comes, expectation says so.
-		p := r.find(backup).phase()
-		if name := "restore/" + s.Restore.Name; r.find(name) != nil || p == "Completed" || p == "PartiallyFailed" {
-			r.needs(name, lack)
+	for _, name := range s.Objects() {
+		o, at := r.find(name), r.pointOf(name)
+		switch {
+		case o == nil && at != nil && r.passed(*at) < max(at.Nth, 1):
+			lack(name, "its creation", fmt.Sprintf("its point of creation was never passed: %s, %s", point(*at), times(max(at.Nth, 1))))
+		case o == nil && at == nil && !r.due(name):
+			// If what it waits for never comes, expectation says so.
+		case o == nil || o.created == nil:
+			lack(name, "its creation", "the trace has none")
+		case o.api == nil && !o.gone():
+			lack(name, "its state at rest, as the API has it", "the trace has none")
 		}
 	}
 	return e
 }
 
-// needs says what the trace lacks of an object that the user must have created.
-func (r *run) needs(name string, lack func(object, expected, seen string)) {
-	switch o := r.find(name); {
-	case o == nil || o.created == nil:
-		lack(name, "its creation", "the trace has none")
-	case o.api == nil:
-		lack(name, "its state at rest, as the API has it", "the trace has none")
+// due reports whether an object without a point of creation must have been created, as what it waits for has come.
+func (r *run) due(name string) bool {
+	for _, before := range r.before(name) {
+		if !r.find(before).ended() {
+			return false
+		}
 	}
+	x := r.restore(name)
+	if x == nil {
+		return true
+	}
+	p := r.find("backup/" + x.Backup).phase()
+	return p == phase.Completed.String() || p == phase.PartiallyFailed.String()
+}
+
+// before are the objects that must have ended before the object is created (cluster.User): those before it in the user's order, a
+// restore's backup, or what its schedule has made before.
+func (r *run) before(name string) (objects []string) {
+	order := r.scenario.Order()
+	for _, other := range order[:slices.Index(order, name)+1] {
+		if x := r.restore(other); x != nil {
+			objects = append(objects, "backup/"+x.Backup)
+		}
+		if other != name && (r.restore(other) == nil || r.find(other) != nil) { // else it was passed over
+			objects = append(objects, other)
+		}
+	}
+	for _, x := range r.scenario.Schedules {
+		for i := range x.Backups {
+			if name == scheduled(x, i) {
+				for j := range i {
+					objects = append(objects, scheduled(x, j))
+				}
+			}
+		}
+	}
+	return objects
+}
+
+// scheduled is the name of a schedule's backup, counted from 0.
+func scheduled(x scenario.Schedule, i int) string { return fmt.Sprintf("backup/%s-%d", x.Name, i+1) }
+
+// restore is what the scenario says of the restore with that name; nil: it is none.
+func (r *run) restore(name string) *scenario.Restore {
+	if name, ok := strings.CutPrefix(name, "restore/"); ok {
+		return r.scenario.RestoreNamed(name)
+	}
+	return nil
+}
+
+// pointOf is the point at which the user creates the object; nil: there is none.
+func (r *run) pointOf(name string) *scenario.Point {
+	if x := r.restore(name); x != nil {
+		return x.At
+	}
+	for _, b := range r.scenario.Backups {
+		if "backup/"+b.Name == name {
+			return b.At
+		}
+	}
+	return nil
 }
 
 // missing is a finding of completeness: there are no events to show around it.

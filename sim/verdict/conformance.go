@@ -7,6 +7,7 @@ import (
 
 	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 )
 
 // conformance checks every phase change against the legal ones of the reading, and the object as it then was against the
@@ -21,6 +22,13 @@ func (r *run) conformance(rd reading, contract []Finding) []Finding {
 		legal := rd.rules.Legal(o.kind)
 		has := "" // the phase that the object has
 		for _, c := range o.changes {
+			if c.To == scenario.Deleted {
+				if !r.mayGo(o) {
+					miss(c.event, "the object is deleted as somebody asks for it", "it was gone in phase "+named(has))
+				}
+				has = ""
+				continue
+			}
 			if c.From != has && !(has == "" && c.From == phase.New.String()) {
 				miss(c.event, "a change from "+named(has)+", the phase it has", fmt.Sprintf("a change from %q", c.From))
 			}
@@ -34,7 +42,7 @@ func (r *run) conformance(rd reading, contract []Finding) []Finding {
 			if err != nil {
 				continue // found when it was written
 			}
-			if from != to && len(legal[phase.Edge{From: from, To: to}]) == 0 {
+			if from != to && !c.synced && len(legal[phase.Edge{From: from, To: to}]) == 0 {
 				miss(c.event, fmt.Sprintf("a change of phase that %s allows a %s", rd.rules.Name, o.kind), phase.Edge{From: from, To: to}.String())
 			}
 			view := o.view(c, from, to)
@@ -51,11 +59,46 @@ func (r *run) conformance(rd reading, contract []Finding) []Finding {
 		if len(found) == already {
 			found = append(found, r.misfit(o, rd.rules, contract)...)
 		}
-		if o.api != nil && o.api.Phase != has && !(has == "" && o.api.Phase == phase.New.String()) {
+		if !rd.rules.UnfinishedBackupRestored {
+			found = append(found, r.unfinished(o)...)
+		}
+		switch {
+		case o.api == nil:
+		case o.gone():
+			miss(len(r.events), "no such object at rest, as it was deleted", "phase "+named(o.api.Phase))
+		case o.api.Phase != has && !(has == "" && o.api.Phase == phase.New.String()):
 			miss(len(r.events), "phase "+named(has)+" at rest, the last one written", "phase "+named(o.api.Phase))
 		}
 	}
 	return found
+}
+
+// unfinished finds a restore that has begun though its backup, until then, has been neither Completed nor PartiallyFailed.
+func (r *run) unfinished(o *object) []Finding {
+	if o.kind != phase.Restore || o.created == nil {
+		return nil
+	}
+	backup := r.find("backup/" + o.created.Backup)
+	for _, c := range o.changes {
+		if c.To != phase.InProgress.String() || backup == nil || backup.restorable(c.event) {
+			continue
+		}
+		f := r.finding("conformance", o.name, c.event, "FailedValidation, as its backup is neither Completed nor PartiallyFailed",
+			fmt.Sprintf("%s, with %s in phase %s", c.To, backup.name, named(backup.phaseAt(c.event))))
+		f.Rules = []string{restoresUnfinished}
+		return []Finding{f}
+	}
+	return nil
+}
+
+// restoresUnfinished is the rule by which a release does so.
+const restoresUnfinished = "unfinished-backup-restored"
+
+// restorable reports whether the backup has been Completed or PartiallyFailed by that event: what Velero reads may lag behind.
+func (o *object) restorable(event int) bool {
+	return slices.ContainsFunc(o.changes, func(c change) bool {
+		return c.event < event && (c.To == phase.Completed.String() || c.To == phase.PartiallyFailed.String())
+	})
 }
 
 // misfit follows the object through the machine, and finds the first event that does not fit: a change of phase that its state

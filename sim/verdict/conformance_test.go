@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -127,6 +128,53 @@ func TestStatesAreFollowed(t *testing.T) {
 		},
 	} {
 		j.result = Fail
+		j.run(t)
+	}
+}
+
+// TestUnfinishedBackups: a restore begins when its backup has ended.
+func TestUnfinishedBackups(t *testing.T) {
+	restoring := func(s *scenario.Scenario) {
+		withRestore(s)
+		s.Restores[0].At = &scenario.Point{Phase: "New", Object: "restore/restore-1"}
+		s.Expect.Phase = "FailedValidation"
+	}
+	created := func(s *script) *script {
+		return s.on("restore/restore-1").add("restore/restore-1", trace.Body{Created: &trace.Created{Backup: "backup-1"}})
+	}
+	restored := func(s *script) trace.Trace {
+		return created(s).completes().rests(0, 0).on("backup/backup-1").deleted().settles()
+	}
+	before := func() *script {
+		return created(waiting()).completes().rests(0, 0).on("backup/backup-1").progress(mover1, trace.Progress{Completed: true})
+	}
+	for _, j := range []judged{
+		{name: "it waits", trace: before().phases("Finalizing", "Completed").rests(1, 0).settles(), result: KnownDeviation},
+		{
+			name: "it waits, and more is wrong", trace: before().phases("Finalizing", "Completed").rests(1, 0).deleted().settles(), result: Fail,
+			found: []brief{
+				{"expectation", "phase FailedValidation", "phase Completed"},
+				{"conformance", "the object is deleted as somebody asks for it", "it was gone in phase Completed"},
+				{"conformance", "no such object at rest, as it was deleted", "phase Completed"},
+				{
+					"conformance", "FailedValidation, as its backup is neither Completed nor PartiallyFailed",
+					"InProgress, with backup/backup-1 in phase WaitingForPluginOperations",
+				},
+			},
+		},
+		{
+			name: "it has ended, and is Deleting by now", change: faulty(scenario.Do{Delete: "backup/backup-1"}),
+			trace: restored(begin().completes().fault("fault-1").phases("Deleting")), result: Fail,
+			found: []brief{{"expectation", "phase FailedValidation", "phase Completed"}},
+		},
+	} {
+		change := j.change
+		j.change = func(s *scenario.Scenario) {
+			restoring(s)
+			if change != nil {
+				change(s)
+			}
+		}
 		j.run(t)
 	}
 }

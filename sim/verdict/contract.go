@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -21,6 +22,7 @@ const grain = time.Second
 // graceful stop leaves no plugin process. Where the reading demands so, no call takes longer than phase.CallDeadline.
 func (r *run) contract(rules phase.Rules) []Finding {
 	w := &watch{run: r, deadline: !rules.PluginCallWithoutDeadline, polled: map[*object]*polled{}, watched: map[*operation]*watched{}}
+	w.pollers[phase.Backup].watch, w.pollers[phase.Restore].watch = w, w
 	for i := range r.events {
 		w.at = max(w.at, r.events[i].At)
 		w.event(i, &r.events[i])
@@ -37,6 +39,7 @@ type watch struct {
 	deadline bool
 	polled   map[*object]*polled
 	watched  map[*operation]*watched
+	pollers  [2]poller // by kind
 	down     bool
 	at       trace.Time
 	found    []Finding
@@ -86,7 +89,11 @@ func (w *watch) event(i int, e *trace.Event) {
 		w.server(i, e)
 	case e.Phase != nil:
 		if o := w.run.find(e.Object); o != nil {
-			w.phase(i, w.of(o), e.Phase)
+			w.phase(i, w.of(o), e.Phase.To)
+		}
+	case e.Deleted != nil:
+		if o := w.run.find(e.Object); o != nil {
+			w.phase(i, w.of(o), scenario.Deleted)
 		}
 	case e.Call != nil && w.run.calls[i] != nil:
 		w.call(i, w.run.calls[i])
@@ -97,7 +104,7 @@ func (w *watch) event(i int, e *trace.Event) {
 
 // server starts or ends. Calls in flight end, and every operation has its time to be cancelled anew.
 func (w *watch) server(i int, e *trace.Event) {
-	for _, o := range w.run.objects {
+	for _, o := range w.run.callers() {
 		p := w.of(o)
 		w.elapse(p, i, 0)
 		for _, c := range p.open {
@@ -106,26 +113,36 @@ func (w *watch) server(i int, e *trace.Event) {
 			}
 		}
 		p.open = slices.DeleteFunc(p.open, func(c *call) bool { return ends(e, c.incarnation) })
-		p.anew(w.at)
+	}
+	for k := range w.pollers {
+		w.pollers[k].end(func(c *call) bool { return ends(e, c.incarnation) })
+	}
+	for _, p := range w.polled {
+		w.anew(p)
 	}
 	w.down = e.Process.State != started
 }
 
-func (w *watch) phase(i int, p *polled, to *trace.Phase) {
-	if waited := strings.HasPrefix(p.has, waits); !strings.HasPrefix(to.To, waits) || !waited {
+func (w *watch) phase(i int, p *polled, to string) {
+	if waited := strings.HasPrefix(p.has, waits); !strings.HasPrefix(to, waits) || !waited {
 		w.elapse(p, i, 0)
-		if waited && strings.HasPrefix(to.To, finalizes) {
+		if waited && strings.HasPrefix(to, finalizes) {
 			w.missed(p, i)
 		}
-		p.anew(w.at)
+		w.anew(p)
 	}
-	p.has = to.To
+	p.has = to
 }
 
 func (w *watch) call(i int, c *call) {
 	p := w.of(c.object)
-	defer func() { p.open = append(p.open, c) }()
-	if c.Method == execute {
+	defer func() {
+		p.open = append(p.open, c)
+		if strings.HasPrefix(p.has, waits) {
+			w.pollers[p.kind].begin(c)
+		}
+	}()
+	if c.operation == nil {
 		return
 	}
 	op := w.operation(c.operation)
@@ -160,7 +177,8 @@ func (w *watch) reply(i int, c *call) {
 	w.late(i, c)
 	p := w.of(c.object)
 	p.open = slices.DeleteFunc(p.open, func(o *call) bool { return o == c })
-	p.since = w.at
+	w.pollers[p.kind].end(func(o *call) bool { return o == c })
+	w.leave(p)
 	if c.Method != progress {
 		return
 	}
@@ -186,7 +204,7 @@ func (w *watch) late(event int, c *call) {
 
 // end of the trace.
 func (w *watch) end(event int) {
-	for _, o := range w.run.objects {
+	for _, o := range w.run.callers() {
 		p := w.of(o)
 		w.elapse(p, event, 0)
 		for _, c := range p.open {

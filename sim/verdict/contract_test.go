@@ -177,6 +177,20 @@ func TestContractBites(t *testing.T) {
 				"still in example.io/mover Execute for configmaps/app/settings, called at 1h0m10s",
 			}},
 		},
+		{
+			name: "an operation of another backup", change: two,
+			trace: waiting().create("backup/backup-2").phases("Queued", "ReadyToStart", "InProgress").progress(mover1, trace.Progress{Completed: true}).
+				phases("Finalizing", "Completed").rests(0, 0).on("backup/backup-1").progress(mover1, trace.Progress{Completed: true}).
+				phases("Finalizing", "Completed").rests(1, 0).settles(),
+			found: []brief{{"contract", neverStarted, "Progress of operation mover-1 of example.io/mover"}},
+		},
+		{
+			name:  "a call for no object outlives a graceful stop",
+			trace: healthy().on("").calling("AppliesTo", "").server("stopped").on("backup/backup-1").rests(1, 0).settles(),
+			found: []brief{{
+				"contract", "the process of plugin example.io/mover ends when the server stops", "still in example.io/mover AppliesTo, called at 1h0m10s",
+			}},
+		},
 	} {
 		j.result = Fail
 		j.run(t)
@@ -247,6 +261,18 @@ func TestContractForgives(t *testing.T) {
 		{
 			name:  "a plugin process died with the server",
 			trace: healthy().process(mover, "started").calling(execute, "").server("killed").rests(1, 0).settles(),
+		},
+		{
+			name: "two backups have operations of the same ID, of which one is cancelled", change: two,
+			trace: sameIDs().on("backup/backup-1").progress(mover1, trace.Progress{Completed: true}).phases("Finalizing", "Completed").rests(1, 0).
+				on("backup/backup-2").wait(4*time.Hour).progress(mover1, trace.Progress{}).cancel(mover1).
+				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
+		},
+		{
+			name: "calls of methods that know no operation",
+			trace: begin().phases("Queued", "ReadyToStart", "InProgress").on("").calling("AppliesTo", "").returns(trace.Return{}).
+				on("backup/backup-1").execute("").calling("AreAdditionalItemsReady", "").returns(trace.Return{}).
+				phases("Finalizing", "Completed").rests(0, 0).settles(),
 		},
 	} {
 		j.result = Pass

@@ -20,7 +20,7 @@ const (
 
 func TestDeviations(t *testing.T) {
 	deviates := func(rule string, o scenario.Outcome) func(*scenario.Scenario) {
-		return func(s *scenario.Scenario) { s.Expect.Deviation = &scenario.Deviation{Rule: rule, Outcome: o} }
+		return func(s *scenario.Scenario) { s.Expect.Deviation = deviation(rule, o) }
 	}
 	onlyWaits := scenario.Outcome{Phase: "WaitingForPluginOperations"}
 	hung := func() *script {

@@ -11,10 +11,15 @@ import (
 
 func ExampleJudge() {
 	const backup = "backup/backup-1"
-	s := &scenario.Scenario{
-		Metadata: scenario.Metadata{Name: "backup-invalid"},
-		Backup:   &scenario.Backup{Name: "backup-1"},
-		Expect:   scenario.Expect{Outcome: scenario.Outcome{Phase: "Completed"}},
+	s, errs := scenario.Parse("backup-invalid.yaml", []byte(`# It is invalid, and should not be.
+apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: backup-invalid}
+expect: {phase: Completed}
+`))
+	if len(errs) > 0 {
+		fmt.Println(errs)
+		return
 	}
 	t := trace.Trace{
 		Header: trace.Header{Scenario: "backup-invalid", Velero: "1.18.3", Scale: 1},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
 )
 
 // inTime is how an expectation of the time begins.
@@ -16,12 +17,24 @@ const inTime = "last phase within "
 
 const neverCreated = "it was never created"
 
-// expectation compares the run with the outcome that the scenario expects under this reading.
-func (r *run) expectation(name string, rd reading) []Finding {
-	want := rd.outcome
+// expectations compares the run with the outcomes that the scenario expects under this reading.
+func (r *run) expectations(rd reading) []Finding {
+	all := r.expected(rd.outcomes)
+	subject := r.scenario.Object()
+	found := r.expectation(subject, all[subject], rd.rules)
+	for _, name := range slices.Sorted(maps.Keys(rd.outcomes.Objects)) {
+		if name != subject {
+			found = append(found, r.expectation(name, all[name], rd.rules)...)
+		}
+	}
+	return append(found, r.musts(rd.outcomes.Must)...)
+}
+
+// expectation compares what became of an object with the outcome that is expected.
+func (r *run) expectation(name string, want scenario.Outcome, rules phase.Rules) []Finding {
 	o := r.find(name)
 	if o == nil {
-		return []Finding{r.atEnd("expectation", name, "phase "+want.Phase, neverCreated)}
+		return []Finding{r.atEnd("expectation", name, "phase "+named(want.Phase), neverCreated)}
 	}
 	var found []Finding
 	miss := func(event int, expected, seen string) {
@@ -32,15 +45,15 @@ func (r *run) expectation(name string, rd reading) []Finding {
 		last = o.changes[n-1].event
 	}
 	if want.Phase != "" && o.phase() != want.Phase {
-		miss(last, "phase "+want.Phase, "phase "+named(o.phase()))
+		miss(last, "phase "+named(want.Phase), "phase "+named(o.phase()))
 	}
 	want.Path = slices.DeleteFunc(slices.Clone(want.Path), func(name string) bool {
 		p, err := phase.Parse(name)
-		return err == nil && !rd.rules.Has(p)
+		return err == nil && !rules.Has(p)
 	})
 	if path := o.path(); want.Path != nil && !slices.Equal(path, want.Path) {
 		left := last
-		for i, c := range o.changes {
+		for i, c := range o.steps() {
 			if i >= len(want.Path) || c.To != want.Path[i] {
 				left = c.event
 				break
@@ -52,6 +65,18 @@ func (r *run) expectation(name string, rd reading) []Finding {
 		seen := scenario.Operations{Attempted: o.api.Attempted, Completed: o.api.Completed, Failed: o.api.Failed}
 		if seen != *want.Operations {
 			miss(len(r.events), counts(*want.Operations), counts(seen))
+		}
+	}
+	for _, count := range []struct {
+		of   string
+		want *int
+		seen func(*trace.Rest) int
+	}{
+		{"errors", want.Errors, func(r *trace.Rest) int { return r.Errors }},
+		{"warnings", want.Warnings, func(r *trace.Rest) int { return r.Warnings }},
+	} {
+		if count.want != nil && o.api != nil && count.seen(o.api) != *count.want {
+			miss(len(r.events), fmt.Sprintf("%d %s", *count.want, count.of), fmt.Sprintf("%d %s", count.seen(o.api), count.of))
 		}
 	}
 	if want.Cancelled != nil {
@@ -74,7 +99,7 @@ func (r *run) expectation(name string, rd reading) []Finding {
 
 func (o *object) path() []string {
 	var p []string
-	for _, c := range o.changes {
+	for _, c := range o.steps() {
 		p = append(p, c.To)
 	}
 	return p
@@ -132,8 +157,11 @@ func counts(n scenario.Operations) string {
 
 // named is the phase as messages name it.
 func named(p string) string {
-	if p == "" {
+	switch p {
+	case "":
 		return "New (none was written)"
+	case scenario.Deleted:
+		return "Deleted (the object is gone)"
 	}
 	return p
 }

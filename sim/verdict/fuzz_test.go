@@ -23,7 +23,7 @@ func FuzzJudge(f *testing.F) {
 		f.Add(a, b)
 	}
 	deviating := expecting(scenario.Outcome{Phase: "Completed", Path: []string{"Queued"}})
-	deviating.Expect.Deviation = &scenario.Deviation{Rule: errs, Outcome: scenario.Outcome{Phase: "PartiallyFailed"}}
+	deviating.Expect.Deviation = deviation(errs, scenario.Outcome{Phase: "PartiallyFailed"})
 	restoring := expecting(scenario.Outcome{Phase: "Completed", Cancelled: &[]string{mover}})
 	withRestore(restoring)
 	seed(expecting(scenario.Outcome{}), healthy().rests(1, 0).settles())

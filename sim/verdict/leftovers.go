@@ -66,7 +66,7 @@ func (r *run) leftovers() []Finding {
 			why[p] = fmt.Sprintf("%d still running", n)
 		}
 	}
-	for _, o := range r.objects {
+	for _, o := range r.callers() {
 		for _, c := range o.calls {
 			p := process{c.incarnation, c.Plugin}
 			if n, known := running[p]; c.reply == nil && (!known || n > 0) {

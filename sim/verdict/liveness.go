@@ -2,65 +2,80 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/trace"
 )
 
-// anEnd is what liveness expects.
-const anEnd = "a final phase"
+// What liveness expects.
+const (
+	anEnd   = "a final phase"
+	itsLeft = "it is deleted, or its deletion has errors"
+)
 
-// liveness demands that every object has reached a final phase, within the run's bound. A reading may accept one phase
-// that is not final for the object that the expectations speak of: a deviation that never ends.
-func (r *run) liveness(bound trace.Time, subject, accepted string) []Finding {
+// liveness demands that every object has reached a final phase or is gone, within the run's bound, and that a backup that is Deleting
+// goes, unless its deletion had errors. A reading may accept phases in which objects stay: a deviation that never ends.
+func (r *run) liveness(rd reading) []Finding {
 	var found []Finding
+	bound := Bound(r.scenario)
 	for _, o := range r.objects {
 		if o.created == nil && len(o.changes) == 0 {
 			continue
 		}
-		switch p := o.phase(); {
-		case !final(p) && o.name == subject && accepted != "" && p == accepted:
-		case !final(p):
-			found = append(found, r.atEnd("liveness", o.name, anEnd,
-				fmt.Sprintf("phase %s, waiting for %s", named(p), r.awaited(o))))
-			if r.hangs(o) {
+		p := o.phase()
+		stays := func(expected string) {
+			holder := r.holder(o)
+			if rd.accepted[o.name] == p || rd.held && holder != nil {
+				return
+			}
+			found = append(found, r.atEnd("liveness", o.name, expected, fmt.Sprintf("phase %s, waiting for %s", named(p), r.awaited(o, holder))))
+			if holder != nil {
 				found[len(found)-1].Rules = []string{phase.PluginCallWithoutDeadline}
 			}
+		}
+		switch {
+		case !final(p):
+			stays(anEnd)
+		case p == phase.Deleting.String() && !r.refusedToDelete(o):
+			stays(itsLeft)
 		case r.trace.Header.Scale == 1 && o.changes[len(o.changes)-1].at > bound:
 			last := o.changes[len(o.changes)-1]
 			found = append(found, r.finding("liveness", o.name, last.event,
-				anEnd+" by "+bound.String(), fmt.Sprintf("phase %s at %s", p, last.at)))
+				anEnd+" by "+bound.String(), fmt.Sprintf("phase %s at %s", named(p), last.at)))
 		}
 	}
 	return found
 }
 
-// hangs reports whether a call for the object goes on, and should have been given up.
-func (r *run) hangs(o *object) bool {
-	return slices.ContainsFunc(o.calls, func(c *call) bool { return c.inFlight() && r.at-c.at > r.deadline() })
-}
-
 // awaited names what an object waits for when the run has ended. Of a call it says for which item, too.
-func (r *run) awaited(o *object) string {
-	for _, c := range o.calls {
-		if c.inFlight() {
-			return fmt.Sprintf("a reply to %s, called at %s, %s before the end", c.describe(), c.at, r.at-c.at)
+func (r *run) awaited(o *object, holder *call) string {
+	for _, c := range r.open {
+		if c.object == o || c == holder && c.object == r.nobody {
+			return r.stillIn(c)
 		}
 	}
-	var waits []string
-	for _, d := range trace.Describe(r.trace, r.at).Objects {
-		for _, w := range d.Waiting {
-			if d.Name == o.name {
-				waits = append(waits, w.String())
+	if r.waits == nil {
+		r.waits = map[string][]string{}
+		for _, d := range trace.Describe(r.trace, r.at).Objects {
+			for _, w := range d.Waiting {
+				r.waits[d.Name] = append(r.waits[d.Name], w.String())
 			}
 		}
 	}
+	waits := r.waits[o.name]
 	if waits == nil {
-		return "nothing"
+		waits = []string{"nothing"}
+	}
+	if holder != nil {
+		waits = append(waits, "held by "+holder.object.name+", which waits for "+r.stillIn(holder))
 	}
 	return strings.Join(waits, "; ")
+}
+
+// stillIn says since when a call that is in flight at the end has been.
+func (r *run) stillIn(c *call) string {
+	return fmt.Sprintf("a reply to %s, called at %s, %s before the end", c.describe(), c.at, r.at-c.at)
 }
 
 // describe names a call: its plugin, method, operation and item.

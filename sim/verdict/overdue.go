@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +12,8 @@ import (
 // polled is how far Velero has got with cancelling what has timed out among an object's operations.
 //
 // Velero asks an object's operations in passes, one after the other, and a pass over many takes long. An operation must be
-// cancelled within two polls, by a clock that stands still during a pass, and that each pass moves on by a poll at least.
+// cancelled within two polls, by a clock that stands still during a pass, for this object or another, and that each pass moves on by
+// a poll at least.
 type polled struct {
 	*object
 	has  string  // the phase
@@ -21,8 +21,10 @@ type polled struct {
 	// pass counts the passes; none: the next call begins one.
 	pass int
 	none bool
-	// since when the object has been left alone: its last call returned, it began to wait, the server started.
+	// since when the object has been left alone: its last call returned, it began to wait, the server started. Idle is how long its
+	// poller had been by then.
 	since trace.Time
+	idle  time.Duration
 	clock time.Duration
 	// next is the first of the operations that has not timed out yet.
 	next int
@@ -38,7 +40,7 @@ func (w *watch) pass(p *polled, op *watched, event int, method string) {
 		p.none = false
 		p.pass++
 	case method == progress && op.asked == p.pass:
-		w.elapse(p, event, time.Duration(w.run.trace.Header.Scaled(poll)))
+		w.elapse(p, event, w.run.poll())
 		p.pass++
 	}
 	if method == progress {
@@ -49,16 +51,16 @@ func (w *watch) pass(p *polled, op *watched, event int, method string) {
 // elapse moves the object's clock by the time in which Velero could have begun a pass, or by least if that is more, and
 // reports the operations that should have been cancelled by then.
 func (w *watch) elapse(p *polled, event int, least time.Duration) {
-	if since, ok := w.alone(p); ok {
+	if !w.down && strings.HasPrefix(p.has, waits) {
 		before := p.clock
-		p.clock += max(time.Duration(w.at-since), least)
+		p.clock += max(w.pollers[p.kind].idle()-p.idle, least)
 		for ; p.next < len(p.operations); p.next++ {
 			due, ok := p.operations[p.next].timesOut()
 			if !ok || due >= w.at {
 				break
 			}
 			if op := w.operation(p.operations[p.next]); op.running() {
-				p.queue(op, min(p.clock, before+time.Duration(max(0, due-since))))
+				p.queue(op, min(p.clock, before+time.Duration(max(0, due-p.since))))
 			}
 		}
 	}
@@ -75,20 +77,8 @@ func (w *watch) elapse(p *polled, event int, least time.Duration) {
 	}
 }
 
-// alone returns since when nothing keeps the server from beginning a pass; false: something does.
-func (w *watch) alone(p *polled) (trace.Time, bool) {
-	if w.down || !strings.HasPrefix(p.has, waits) {
-		return 0, false
-	}
-	since := p.since
-	for _, c := range p.open {
-		if !w.deadline {
-			return 0, false
-		}
-		since = max(since, c.at+w.run.deadline())
-	}
-	return since, w.at >= since
-}
+// leave notes that the object is left alone from now on.
+func (w *watch) leave(p *polled) { p.since, p.idle = w.at, w.pollers[p.kind].idle() }
 
 func (p *polled) queue(op *watched, base time.Duration) {
 	if !op.reported && !op.overdue {
@@ -105,8 +95,9 @@ func (p *polled) again(op *watched, now trace.Time) {
 }
 
 // anew gives every operation its time to be cancelled, from now on.
-func (p *polled) anew(now trace.Time) {
-	p.since, p.none = now, true
+func (w *watch) anew(p *polled) {
+	w.leave(p)
+	p.none = true
 	for _, op := range p.overdue {
 		op.base = p.clock
 	}
@@ -128,12 +119,7 @@ func (w *watch) missing(op *watched, event int) {
 	op.reported = true
 	due, _ := op.timesOut() // it is overdue, so that there is one
 	w.report(op.object, event, fmt.Sprintf("Cancel of %s, which timed out at %s", op, due), fmt.Sprintf("no Cancel by %s", w.at))
-	if w.held(op.object) {
+	if w.pollers[op.object.kind].held() {
 		w.found[len(w.found)-1].Rules = []string{phase.PluginCallWithoutDeadline}
 	}
-}
-
-// held reports whether a call that should have been given up keeps the server from asking after the object's operations.
-func (w *watch) held(o *object) bool {
-	return slices.ContainsFunc(w.of(o).open, func(c *call) bool { return w.deadline && c.at+w.run.deadline() <= w.at })
 }

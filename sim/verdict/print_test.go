@@ -19,9 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestPrint(t *testing.T) {
 	deviating := expecting(scenario.Outcome{Phase: "PartiallyFailed"})
-	deviating.Expect.Deviation = &scenario.Deviation{
-		Rule: hangs, Outcome: scenario.Outcome{Phase: "WaitingForPluginOperations"},
-	}
+	deviating.Expect.Deviation = deviation(hangs, scenario.Outcome{Phase: "WaitingForPluginOperations"})
 	panicked := waiting().ends(trace.Panicked)
 	panicked.End.Detail = "panic: assignment to entry in nil map\n\ngoroutine 7 [running]:\nmain.main()"
 	faulty := expecting(scenario.Outcome{Phase: "Completed"})

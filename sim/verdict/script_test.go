@@ -10,6 +10,7 @@ import (
 
 // script writes a trace, event by event, about one object at a time.
 type script struct {
+	others      map[string]state // of the objects that it is not about just now
 	t           trace.Trace
 	at          trace.Time
 	incarnation int
@@ -21,6 +22,12 @@ type script struct {
 	operations  []trace.Operation // that Execute has started for the object
 }
 
+// state is what a script knows of an object.
+type state struct {
+	phase      string
+	operations []trace.Operation
+}
+
 const (
 	other  = "example.io/other"
 	mover  = "example.io/mover"
@@ -30,7 +37,7 @@ const (
 
 // begin opens a trace of scenario "s" with a server that has started and a backup that the user has created.
 func begin() *script {
-	s := &script{incarnation: 1, plugin: mover}
+	s := &script{incarnation: 1, plugin: mover, others: map[string]state{}}
 	s.t.Header = trace.Header{Schema: trace.Schema, Scenario: "s", World: "virtual", Velero: "1.18.3", Seed: 1, Scale: 1}
 	return s.server("started").create("backup/backup-1")
 }
@@ -58,8 +65,44 @@ func (s *script) restart(down time.Duration) *script {
 }
 
 func (s *script) create(object string) *script {
-	s.object, s.phase, s.operations = object, "", nil
-	return s.add(object, trace.Body{Created: &trace.Created{ItemOperationTimeout: trace.Time(4 * time.Hour)}})
+	return s.on(object).add(object, trace.Body{Created: &trace.Created{ItemOperationTimeout: trace.Time(4 * time.Hour)}})
+}
+
+// on lets the trace go on with another object.
+func (s *script) on(object string) *script {
+	s.others[s.object] = state{s.phase, s.operations}
+	s.object, s.phase, s.operations = object, s.others[object].phase, s.others[object].operations
+	return s
+}
+
+// schedules lets a schedule create a backup, NAME-1 or so in the scenario, with that name in the cluster.
+func (s *script) schedules(schedule, object, name string) *script {
+	return s.on(object).add(object, trace.Body{Created: &trace.Created{Name: name, Schedule: schedule, ItemOperationTimeout: trace.Time(4 * time.Hour)}})
+}
+
+func (s *script) deleted() *script {
+	s.phase = ""
+	return s.add(s.object, trace.Body{Deleted: &trace.Deleted{}})
+}
+
+// requested is what becomes of a request to delete backup-1.
+func (s *script) requested(status string) *script {
+	return s.add("deletebackuprequest/backup-1-x7k2p", trace.Body{Write: &trace.Write{
+		Client: "backup-deletion", Verb: "patch", Resource: "deletebackuprequests", Name: "velero/backup-1-x7k2p", Change: `{"status":` + status + `}`,
+	}})
+}
+
+// access is one to the object store.
+func (s *script) access(verb, key, err string) *script {
+	return s.add("", trace.Body{Store: &trace.Store{Verb: verb, Key: "velosim/" + key, Error: err}})
+}
+
+// completes takes a backup that was just created, or a restore, to its end, without operations.
+func (s *script) completes() *script {
+	if s.object[0] == 'b' {
+		s.phases("Queued", "ReadyToStart")
+	}
+	return s.phases("InProgress", "Finalizing", "Completed")
 }
 
 func (s *script) phases(to ...string) *script {
@@ -192,7 +235,7 @@ func many(n, passes int, moment time.Duration) *script {
 	s.phases("WaitingForPluginOperations")
 	due := 4*time.Hour - time.Second
 	for range passes - 1 {
-		s.wait(poll)
+		s.wait(10 * time.Second)
 		for i := range n {
 			s.wait(moment).progress(operation(i), trace.Progress{Done: 2, Of: 10})
 		}
@@ -201,18 +244,33 @@ func many(n, passes int, moment time.Duration) *script {
 	for i := 1; i < n; i++ {
 		s.wait(moment).progress(operation(i), trace.Progress{Done: 2, Of: 10}).cancel(operation(i))
 	}
-	return s.wait(poll).progress(operation(0), trace.Progress{Done: 2, Of: 10}).cancel(operation(0)).
+	return s.wait(10*time.Second).progress(operation(0), trace.Progress{Done: 2, Of: 10}).cancel(operation(0)).
 		phases("FinalizingPartiallyFailed", "PartiallyFailed")
 }
 
 // expecting is the scenario of the traces.
 func expecting(o scenario.Outcome) *scenario.Scenario {
-	timeout := scenario.Duration{Duration: 4 * time.Hour}
+	d := func(d time.Duration) scenario.Duration { return scenario.Duration{Duration: d} }
 	return &scenario.Scenario{
 		Metadata: scenario.Metadata{Name: "s"},
-		Backup:   &scenario.Backup{Name: "backup-1", ItemOperationTimeout: timeout},
-		Items:    []scenario.Item{item},
-		Plugins:  []scenario.Plugin{{Name: mover, Action: scenario.BackupItemAction}},
-		Expect:   scenario.Expect{Outcome: o},
+		Server: scenario.Server{
+			ConcurrentBackups: 1, ItemOperationSyncFrequency: d(10 * time.Second), ResourceTimeout: d(10 * time.Minute),
+			GarbageCollectionFrequency: d(time.Hour), BackupSyncPeriod: d(time.Minute),
+		},
+		Backups: []scenario.Backup{{Name: "backup-1", BackupSpec: spec()}},
+		Items:   []scenario.Item{item},
+		Plugins: []scenario.Plugin{{Name: mover, Action: scenario.BackupItemAction}},
+		Expect:  scenario.Expect{Outcomes: scenario.Outcomes{Outcome: o}},
 	}
+}
+
+// spec is that of every backup of the traces.
+func spec() scenario.BackupSpec {
+	return scenario.BackupSpec{
+		ItemOperationTimeout: scenario.Duration{Duration: 4 * time.Hour}, TTL: scenario.Duration{Duration: 720 * time.Hour}, StorageLocation: "default",
+	}
+}
+
+func deviation(rule string, o scenario.Outcome) *scenario.Deviation {
+	return &scenario.Deviation{Rule: rule, Outcomes: scenario.Outcomes{Outcome: o}}
 }

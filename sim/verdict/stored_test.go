@@ -151,7 +151,7 @@ func TestStoredOperations(t *testing.T) {
 // TestLostOperationsFile: only the deviation that loses operations excuses that they are lost.
 func TestLostOperationsFile(t *testing.T) {
 	s := expecting(scenario.Outcome{Phase: "PartiallyFailed"})
-	s.Expect.Deviation = &scenario.Deviation{Rule: phaseLosing, Outcome: scenario.Outcome{Phase: "Completed"}}
+	s.Expect.Deviation = deviation(phaseLosing, scenario.Outcome{Phase: "Completed"})
 	if v := unpredicted(s, rested(waiting().fault("lost").phases("Finalizing", "Completed"))); v.Result != KnownDeviation {
 		t.Errorf("lost: %s, findings %v", v.Summary(), briefs(v))
 	}

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/velosim/velosim/sim/model"
@@ -57,12 +58,14 @@ type Finding struct {
 	Around []trace.Event `json:"around,omitempty"`
 }
 
-// reading is one way to read the machine, and the outcome that it leads to.
+// reading is one way to read the machine, and the outcomes that it leads to.
 type reading struct {
-	rules   phase.Rules
-	outcome scenario.Outcome
-	// accepted is the phase, not a final one, in which the deviation leaves the object; empty: there is none.
-	accepted string
+	rules    phase.Rules
+	outcomes scenario.Outcomes
+	// accepted are the phases, not final ones, in which the deviation leaves objects.
+	accepted map[string]string
+	// held: the deviation is that calls hold objects for ever.
+	held bool
 	// broken are the invariants that the deviation breaks, by name.
 	broken []string
 }
@@ -80,27 +83,26 @@ func (rd reading) holds(invariant string) bool { return !slices.Contains(rd.brok
 func Judge(s *scenario.Scenario, t trace.Trace) Verdict { return judge(s, t, model.Predict) }
 
 // predict is model.Predict, or nothing in tests of the other oracles.
-type predict func(phase.Rules, *scenario.Scenario) ([]model.Prediction, error)
+type predict func(phase.Rules, *scenario.Scenario) []model.Prediction
 
 func judge(s *scenario.Scenario, t trace.Trace, predict predict) Verdict {
-	r := fold(t)
+	r := fold(s, t)
 	r.predict = predict
-	r.predicted = map[phase.Rules]predicted{}
 	subject := s.Object()
 	v := Verdict{Phase: r.find(subject).phase(), Simulated: r.at}
-	seen := r.evidence(s)
+	seen := r.evidence()
 	if undead := r.afterlife(); undead != nil {
 		v.Result, v.Findings = Inconclusive, append(undead, seen.lacks...)
 		return v
 	}
-	d, release, excuses := r.deviation(s, &seen)
-	v.Findings = r.judge(s, reading{rules: release.Demanded(), outcome: s.Expect.Outcome}, seen)
-	r.attribute(v.Findings, s, release)
+	d, release, excuses := r.deviation(&seen)
+	v.Findings = r.judge(reading{rules: release.Demanded(), outcomes: s.Expect.Outcomes}, seen)
+	r.attribute(v.Findings, release)
 	v.Result = Pass
 	witness := excuses && s.Metadata.Name == phase.Named(d.Rule).Witness
 	switch broken := broken(v.Findings, release); {
 	case len(v.Findings) > 0 && excuses && (len(broken) == 0 || witness || slices.Equal(broken, []string{d.Rule})):
-		second := r.judge(s, r.released(subject, release, d), seen)
+		second := r.judge(r.released(release, d), seen)
 		shows := len(broken) == 0 || slices.Contains(broken, d.Rule) // or the witness of the rule shows another one
 		if len(second) == 0 && shows {
 			v.Result, v.Deviations, v.Findings = KnownDeviation, []string{d.Rule}, nil
@@ -130,12 +132,12 @@ func judge(s *scenario.Scenario, t trace.Trace, predict predict) Verdict {
 
 // deviation returns the deviation that the scenario names, the release's rules, and whether they may excuse what is found
 // under the demanded ones. What it cannot tell is added to what the trace lacks, and then only safety is judged.
-func (r *run) deviation(s *scenario.Scenario, seen *evidence) (d *scenario.Deviation, release phase.Rules, excuses bool) {
+func (r *run) deviation(seen *evidence) (d *scenario.Deviation, release phase.Rules, excuses bool) {
 	unsure := func(expected, found string) {
 		seen.whole = false
 		seen.lacks = append(seen.lacks, r.missing("", expected, found))
 	}
-	d = s.Expect.Deviation
+	d = r.scenario.Expect.Deviation
 	release, err := phase.ForRelease(r.trace.Header.Velero)
 	if err != nil {
 		unsure("a release with rules in sim/phase", err.Error())
@@ -168,27 +170,36 @@ func broken(found []Finding, release phase.Rules) []string {
 	return slices.Compact(rules)
 }
 
-// released is the release's reading, with the deviation's outcome. It accepts that a call holds the object only if one does.
-func (r *run) released(subject string, release phase.Rules, d *scenario.Deviation) reading {
-	rd := reading{rules: release, outcome: d.Outcome}
-	if o := r.find(subject); !final(d.Phase) && (d.Rule != phase.PluginCallWithoutDeadline || o != nil && r.hangs(o)) {
-		rd.accepted = d.Phase
+// released is the release's reading, with the deviation's outcomes. It accepts that calls hold objects only if they do.
+func (r *run) released(release phase.Rules, d *scenario.Deviation) reading {
+	rd := reading{rules: release, outcomes: d.Outcomes, accepted: map[string]string{}, held: d.Rule == phase.PluginCallWithoutDeadline}
+	for name, o := range r.expected(d.Outcomes) {
+		if !final(o.Phase) && !rd.held {
+			rd.accepted[name] = o.Phase
+		}
 	}
 	rd.broken = phase.Named(d.Rule).Breaks
 	return rd
 }
 
+// expected are the outcomes, by object.
+func (r *run) expected(o scenario.Outcomes) map[string]scenario.Outcome {
+	all := map[string]scenario.Outcome{r.scenario.Object(): o.Outcome}
+	maps.Copy(all, o.Objects)
+	return all
+}
+
 // judge lets every oracle judge the run under one reading, as far as the evidence goes.
-func (r *run) judge(s *scenario.Scenario, rd reading, seen evidence) []Finding {
+func (r *run) judge(rd reading, seen evidence) []Finding {
 	found := r.panics()
 	if seen.complete() {
-		found = append(found, r.expectation(s.Object(), rd)...)
-		found = append(found, r.prediction(s, rd)...)
+		found = append(found, r.expectations(rd)...)
+		found = append(found, r.prediction(rd)...)
 	}
 	contract := r.contract(rd.rules)
 	found = append(found, r.conformance(rd, contract)...)
 	if seen.whole {
-		found = append(found, r.liveness(Bound(s), s.Object(), rd.accepted)...)
+		found = append(found, r.liveness(rd)...)
 	}
 	found = append(found, r.accounting(rd)...)
 	found = append(found, contract...)

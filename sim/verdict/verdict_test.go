@@ -25,7 +25,7 @@ func briefs(v Verdict) []brief {
 
 // unpredicted judges without the oracle that knows from the scenario what plugins do: the scenarios here do not say.
 func unpredicted(s *scenario.Scenario, t trace.Trace) Verdict {
-	return judge(s, t, func(phase.Rules, *scenario.Scenario) ([]model.Prediction, error) { return nil, model.ErrUnpredictable })
+	return judge(s, t, func(phase.Rules, *scenario.Scenario) []model.Prediction { return nil })
 }
 
 type judged struct {
@@ -116,5 +116,5 @@ func TestFaithfulRunsPass(t *testing.T) {
 }
 
 func withRestore(s *scenario.Scenario) {
-	s.Restore = &scenario.Restore{Name: "restore-1", ItemOperationTimeout: s.Backup.ItemOperationTimeout}
+	s.Restores = []scenario.Restore{{Name: "restore-1", Backup: "backup-1", ItemOperationTimeout: spec().ItemOperationTimeout}}
 }

@@ -17,7 +17,7 @@ const (
 // Lacks returns the capabilities that the scenario needs and the world does not have; none: the world can run it.
 func (i Info) Lacks(s *scenario.Scenario) []string {
 	needs := []string{CanBackup}
-	if s.Restore != nil {
+	if len(s.Restores) > 0 {
 		needs = append(needs, CanRestore)
 	}
 	if slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.Do.Kill != nil }) {

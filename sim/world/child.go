@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -40,6 +41,9 @@ type child struct {
 	// ended is closed when the process was reaped, its group killed and its stderr read; then status is valid.
 	ended  chan struct{}
 	status *os.ProcessState
+
+	mu           sync.Mutex
+	culprit, did string // the job that it was ended because of, and what that did
 }
 
 // startChild starts the executable at path and waits, for hello, until it speaks the protocol.
@@ -73,7 +77,7 @@ func (c *child) start(path string, args []string) (stdout io.ReadCloser, err err
 	cmd.Dir = c.dir.path
 	// A world gets nothing of the user's environment that could change a run: no KUBECONFIG, no cloud credentials.
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir.path, "TMPDIR=" + c.dir.path, "TZ=UTC", "GOTRACEBACK=all",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir.path, "TMPDIR=" + c.dir.path, "TZ=UTC", "GOTRACEBACK=all", "GODEBUG=tracebacklabels=1",
 	}
 	cmd.SysProcAttr = attributes()
 	if c.stdin, err = cmd.StdinPipe(); err != nil {
@@ -207,18 +211,69 @@ func (c *child) hasEnded() bool {
 	}
 }
 
-// crash says how the process ended, and whether Velero crashed it. Call it once it has ended.
-func (c *child) crash() (detail string, panicked bool) {
+// blame notes that the process is about to be ended because of one of its jobs, and what that did. The first one counts.
+func (c *child) blame(job Job, did string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.hasEnded() && c.culprit == "" {
+		c.culprit, c.did = job.String(), did
+	}
+}
+
+// fault says what another job has done, because of which the process ended; empty: none that is known. Call it once it has ended.
+func (c *child) fault(job Job) string {
+	c.mu.Lock()
+	culprit, did := c.culprit, c.did
+	c.mu.Unlock()
+	if culprit == "" {
+		culprit, did = runOf(c.crashed()), "crashed the world"
+	}
+	if culprit == "" || culprit == job.String() {
+		return ""
+	}
+	return fmt.Sprintf("%s %s, which ran this job, too: its finding says more", culprit, did)
+}
+
+// crashed is what the Go runtime printed, if a crash has ended the process. Call it once it has ended.
+func (c *child) crashed() string {
 	// 2 is the exit status of a Go program that crashed; a log line may look like a crash and not be one.
-	if crash := c.stderr.Crash(); crash != "" && c.status.ExitCode() == 2 {
-		if crashOfVelero(crash) {
-			return crash, true
+	if c.status.ExitCode() != 2 {
+		return ""
+	}
+	return c.stderr.Crash()
+}
+
+// crash says how the process ended, for a job that ran in it, and whether Velero crashed it. Call it once it has ended.
+func (c *child) crash(job Job) (detail string, panicked bool) {
+	if fault := c.fault(job); fault != "" {
+		return fault, false
+	}
+	crash := c.crashed()
+	if crash == "" {
+		detail = "the world's process ended in the middle of the job: " + c.status.String()
+		if s := c.stderr.String(); s != "" {
+			detail += "; its stderr:\n" + s
 		}
-		return "the world crashed, with nothing of Velero or controller-runtime on the stack of the goroutine that did it:\n" + crash, false
+		return detail, false
 	}
-	detail = "the world's process ended in the middle of the job: " + c.status.String()
-	if s := c.stderr.String(); s != "" {
-		detail += "; its stderr:\n" + s
+	detail, panicked = brief(crash), crashOfVelero(crash)
+	if !panicked {
+		detail = "the world crashed, with nothing of Velero or controller-runtime on the stack of the goroutine that did it:\n" + detail
 	}
-	return detail, false
+	if c.info.Parallel > 1 && runOf(crash) == "" {
+		detail = "it is not known whether this job or another one that ran in the same world crashed it\n" + detail
+	}
+	return detail + keepStacks(job.Keep, crash), panicked
+}
+
+// keepStacks writes the stacks of all goroutines into a job's folder, if it has one, and says where they are.
+func keepStacks(folder, crash string) string {
+	if folder == "" {
+		return ""
+	}
+	path := filepath.Join(folder, "stacks.txt")
+	if err := os.WriteFile(path, []byte(crash+"\n"), 0o600); err != nil {
+		return fmt.Sprintf("\nfailed to keep the stacks of all goroutines: %v", err)
+	}
+	return "\nthe stacks of all goroutines are in " + path
 }

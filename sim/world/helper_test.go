@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -91,7 +92,7 @@ type testWorld struct {
 
 func (w *testWorld) Info() Info {
 	info := Info{World: "test", Velero: "1.18.3", Build: w.mode}
-	if w.mode == "meets" || w.mode == "meets-and-dies" {
+	if strings.HasPrefix(w.mode, "meets") {
 		info.Parallel = 2
 	}
 	return info
@@ -110,7 +111,7 @@ func (w *testWorld) Run(ctx context.Context, job Job, sink func(trace.Event) err
 		}
 		w.steps.Add(1)
 		if job.Scenario.Metadata.Name == "bad" && i == 1 {
-			if err := w.misbehave(ctx, sink); err != nil {
+			if err := w.misbehave(ctx, job, sink); err != nil {
 				return trace.End{}, err
 			}
 		}
@@ -118,7 +119,7 @@ func (w *testWorld) Run(ctx context.Context, job Job, sink func(trace.Event) err
 	return trace.End{Reason: trace.Settled, At: trace.Time(3 * time.Hour), Detail: fmt.Sprintf("pid %d", os.Getpid())}, nil
 }
 
-func (w *testWorld) misbehave(ctx context.Context, sink func(trace.Event) error) error {
+func (w *testWorld) misbehave(ctx context.Context, job Job, sink func(trace.Event) error) error {
 	switch w.mode {
 	case "dies":
 		fmt.Fprint(os.Stderr, "panic: only a log line\n\ngoroutine 1 [running]:\n") // another program's, say
@@ -164,12 +165,10 @@ func (w *testWorld) misbehave(ctx context.Context, sink func(trace.Event) error)
 				return err
 			}
 		}
-	case "meets", "meets-and-dies": // goes on when the other job is there, too
+	case "meets", "meets-and-dies", "meets-and-panics", "meets-and-panics-unknown", "meets-and-hangs": // goes on when the other job is there, too
 		w.met.Done()
 		w.met.Wait()
-		if w.mode == "meets-and-dies" {
-			os.Exit(7)
-		}
+		return w.together(job, sink)
 	case "refuses":
 		return errors.New("this world has no restores")
 	case "writes-garbage":
@@ -192,6 +191,30 @@ func (w *testWorld) misbehave(ctx context.Context, sink func(trace.Event) error)
 		return sink(trace.Event{Seq: 99, At: trace.Time(time.Hour), Body: process("sleeper", fmt.Sprint(cmd.Process.Pid))})
 	}
 	return nil
+}
+
+// together is what two jobs do that have met: the first one misbehaves, and the other one goes on until it cannot.
+func (w *testWorld) together(job Job, sink func(trace.Event) error) error {
+	how, bad := strings.CutPrefix(w.mode, "meets-and-")
+	switch {
+	case !bad:
+		return nil
+	case how == "dies":
+		os.Exit(7)
+	case job.ID == 1 && how == "panics-unknown":
+		pprof.SetGoroutineLabels(context.Background())
+		fallthrough
+	case job.ID == 1 && how == "panics": // Velero does
+		go new(velerov1.Backup).DeepCopyInto(nil)
+	case job.ID == 2 && how == "hangs":
+		for {
+			if err := sink(trace.Event{Seq: 90, At: trace.Time(time.Hour), Body: process("server", "started")}); err != nil {
+				return err
+			}
+			time.Sleep(progressEvery)
+		}
+	}
+	select {}
 }
 
 func process(name, state string) trace.Body {

@@ -2,6 +2,8 @@ package world
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,6 +41,61 @@ func TestSeveralJobsAtATime(t *testing.T) {
 			}
 			if len(details) != 1 {
 				t.Errorf("two processes: %v", details)
+			}
+		})
+	}
+}
+
+// TestOneOfSeveralJobsEndsTheWorld: the job that did it has the finding, without the stacks of other goroutines, which are kept; the
+// other one is told whose it is, as far as that is known.
+func TestOneOfSeveralJobsEndsTheWorld(t *testing.T) {
+	const panicked, unknown = "panic: runtime error: invalid memory address", "it is not known whether this job or another one that ran in the same world crashed it\npanic: "
+	for _, test := range []struct {
+		mode                string
+		its, others         string // reasons
+		itsSays, othersSays string
+		kept                []bool
+	}{
+		{"panics", trace.Panicked, trace.Environment, panicked, "job 1 (bad, seed 1) crashed the world, which ran this job, too", []bool{true, false}},
+		{"panics-unknown", trace.Panicked, trace.Panicked, unknown, unknown, []bool{true, true}},
+		{"hangs", trace.Stalled, trace.Environment, "stood still at ", "job 1 (bad, seed 1) stood still and ended the world, which ran this job, too", []bool{false, false}},
+	} {
+		t.Run(test.mode, func(t *testing.T) {
+			t.Parallel()
+			p, err := OpenPool(t.Context(), executable(t, "meets-and-"+test.mode), 2, Options{Stall: 4 * progressEvery})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			jobs := []Job{job(1, "bad"), job(2, "bad")}
+			for i := range jobs {
+				jobs[i].Keep = t.TempDir()
+			}
+			ends := make([]trace.End, 2)
+			for i, end := range Each(t.Context(), p, jobs, func(ctx context.Context, w World, j Job) trace.End {
+				end, err := w.Run(ctx, j, discard)
+				if err != nil {
+					t.Error(err)
+				}
+				return end
+			}) {
+				ends[i] = end
+			}
+			for i, want := range []struct{ reason, detail string }{{test.its, test.itsSays}, {test.others, test.othersSays}} {
+				if ends[i].Reason != want.reason || !strings.Contains(ends[i].Detail, want.detail) {
+					t.Errorf("job %d ended %s: %s; want %s: %s", i+1, ends[i].Reason, ends[i].Detail, want.reason, want.detail)
+				}
+				if n := strings.Count(ends[i].Detail, "\ngoroutine "); ends[i].Reason != trace.Stalled && n > 1 {
+					t.Errorf("job %d is told the stacks of %d goroutines:\n%s", i+1, n, ends[i].Detail)
+				}
+				path := filepath.Join(jobs[i].Keep, "stacks.txt")
+				stacks, err := os.ReadFile(path)
+				if kept := err == nil; kept != test.kept[i] || kept != strings.Contains(ends[i].Detail, path) {
+					t.Errorf("job %d: kept stacks: %v: %s", i+1, kept, ends[i].Detail)
+				}
+				if n := strings.Count(string(stacks), "\ngoroutine "); err == nil && n < 2 {
+					t.Errorf("the stacks of %d goroutines were kept", n)
+				}
 			}
 		})
 	}

@@ -143,13 +143,14 @@ func (p *Process) Run(ctx context.Context, job Job, sink func(trace.Event) error
 		return environment("%v", err), err
 	}
 	p.positions.Store(job.ID, &Position{})
-	r := run{process: p, child: c, job: job.ID, sink: sink, watchdog: newWatchdog(p.stall), frames: c.router.listen(job.ID).frames}
+	r := run{process: p, child: c, job: job, sink: sink, watchdog: newWatchdog(p.stall), frames: c.router.listen(job.ID).frames}
 	defer c.router.leave(job.ID)
 	defer r.watchdog.ticks.Stop()
 	// Not waited for: a world that does not read is one that stalls.
 	go c.out.write(frame{Job: &job}) //nolint:errcheck // a world that has closed its stdin ends; its stdout says so
 	end, err := r.loop(ctx)
 	if !r.ended {
+		c.blame(job, "ended the world")
 		p.discard(c)
 		end.At = r.reached()
 	}
@@ -160,7 +161,7 @@ func (p *Process) Run(ctx context.Context, job Job, sink func(trace.Event) error
 type run struct {
 	process  *Process
 	child    *child
-	job      int
+	job      Job
 	frames   <-chan received
 	sink     func(trace.Event) error
 	watchdog *watchdog
@@ -169,7 +170,7 @@ type run struct {
 }
 
 // reached is how far the job is known to have come.
-func (r *run) reached() trace.Time { return max(r.at, r.process.Position(r.job).At) }
+func (r *run) reached() trace.Time { return max(r.at, r.process.Position(r.job.ID).At) }
 
 func (r *run) loop(ctx context.Context) (trace.End, error) {
 	interrupt := ctx.Done()
@@ -178,7 +179,7 @@ func (r *run) loop(ctx context.Context) (trace.End, error) {
 		select {
 		case <-interrupt:
 			interrupt = nil
-			go r.child.out.write(frame{ID: r.job, Cancel: true}) //nolint:errcheck // as for the job
+			go r.child.out.write(frame{ID: r.job.ID, Cancel: true}) //nolint:errcheck // as for the job
 			late = time.After(grace)
 		case <-late:
 			return environment("interrupted; the world did not end its job within %v", grace), nil
@@ -186,8 +187,9 @@ func (r *run) loop(ctx context.Context) (trace.End, error) {
 			if !r.watchdog.look(time.Now()) {
 				continue
 			}
+			r.child.blame(r.job, "stood still and ended the world")
 			stacks := r.child.stacks()
-			at := r.process.Position(r.job)
+			at := r.process.Position(r.job.ID)
 			return trace.End{Reason: trace.Stalled, Detail: fmt.Sprintf(
 				"the run stood still at %v, step %d, for %v, and was killed; its stacks:\n%s",
 				time.Duration(at.At), at.Steps, r.process.stall, stacks)}, nil
@@ -202,7 +204,7 @@ func (r *run) loop(ctx context.Context) (trace.End, error) {
 					return end, err
 				}
 			default: // without an error handed over, so somebody stopped it
-				return environment("interrupted"), nil
+				return r.stopped(ctx), nil
 			}
 		}
 	}
@@ -230,16 +232,16 @@ func (r *run) handle(f frame) (trace.End, error) {
 		}
 		r.watchdog.alive() // only now: the world may have waited for the sink
 	case f.Progress != nil:
-		if old := r.process.Position(r.job); old != *f.Progress {
-			r.process.positions.Store(r.job, f.Progress)
+		if old := r.process.Position(r.job.ID); old != *f.Progress {
+			r.process.positions.Store(r.job.ID, f.Progress)
 			r.watchdog.alive()
 		}
 	case f.End != nil:
 		if f.End.Reason == "" {
-			return environment("the world ended job %d without a reason", r.job), nil
+			return environment("the world ended job %d without a reason", r.job.ID), nil
 		}
 		if f.End.At < r.at {
-			return environment("the world ended job %d at %v, before its last event at %v", r.job, f.End.At, r.at), nil
+			return environment("the world ended job %d at %v, before its last event at %v", r.job.ID, f.End.At, r.at), nil
 		}
 		r.ended = true
 		return *f.End, nil
@@ -254,13 +256,22 @@ func (r *run) handle(f frame) (trace.End, error) {
 	return trace.End{}, nil
 }
 
+// stopped says why the process was.
+func (r *run) stopped(ctx context.Context) trace.End {
+	r.child.endOrKill()
+	if fault := r.child.fault(r.job); fault != "" && ctx.Err() == nil {
+		return environment("%s", fault)
+	}
+	return environment("interrupted")
+}
+
 // died says why no more frames come.
 func (r *run) died(err error) trace.End {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return environment("the world's stdout is not the protocol: %v", err)
 	}
 	r.child.endOrKill() // it may still print why
-	detail, panicked := r.child.crash()
+	detail, panicked := r.child.crash(r.job)
 	if panicked {
 		return trace.End{Reason: trace.Panicked, Detail: detail}
 	}

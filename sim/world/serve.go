@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/pprof"
 	"sync"
 	"time"
 
@@ -80,10 +81,10 @@ func (s *server) handle(ctx context.Context, f frame) error {
 	case f.Job != nil:
 		var jobCtx context.Context
 		jobCtx, s.running[f.Job.ID] = context.WithCancel(ctx)
-		go func() {
-			last, err := s.run(jobCtx, *f.Job)
+		go pprof.Do(jobCtx, pprof.Labels(runLabel, f.Job.String()), func(ctx context.Context) {
+			last, err := s.run(ctx, *f.Job)
 			s.done <- received{last, err}
-		}()
+		})
 	case f.Cancel && cancel != nil:
 		cancel()
 	case f.Cancel: // the job ended while its cancel was on the way

@@ -2,6 +2,7 @@ package world
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -80,9 +81,7 @@ func crashOfVelero(crash string) bool {
 	if strings.HasPrefix(crash, "SIGQUIT: ") {
 		return false
 	}
-	_, goroutines, _ := strings.Cut(crash, "\ngoroutine ")
-	first, _, _ := strings.Cut(goroutines, "\n\n")
-	header, frames, _ := strings.Cut(first, "\n")
+	_, header, frames := firstGoroutine(crash)
 	if !strings.Contains(header, "[running") { // a thread without a goroutine crashed, and this is just the first of all
 		return false
 	}
@@ -92,4 +91,33 @@ func crashOfVelero(crash string) bool {
 		}
 	}
 	return false
+}
+
+// firstGoroutine takes a crash apart: the text up to the goroutine that the Go runtime prints first, that one's line, and its stack.
+func firstGoroutine(crash string) (text, header, frames string) {
+	text, goroutines, _ := strings.Cut(crash, "\ngoroutine ")
+	first, _, _ := strings.Cut(goroutines, "\n\n")
+	header, frames, _ = strings.Cut(first, "\n")
+	return text, header, frames
+}
+
+// brief is a crash without the stacks of the goroutines that did not cause it.
+func brief(crash string) string {
+	text, header, frames := firstGoroutine(crash)
+	return text + "\ngoroutine " + header + "\n" + frames
+}
+
+// runLabel labels the goroutines of a run with its job. The Go runtime prints labels with GODEBUG=tracebacklabels=1.
+const runLabel = "run"
+
+// runOf is the run whose goroutine crashed; empty: that is not known.
+func runOf(crash string) string {
+	_, header, _ := firstGoroutine(crash)
+	_, label, _ := strings.Cut(header, `"`+runLabel+`": `)
+	quoted, err := strconv.QuotedPrefix(label)
+	if err != nil {
+		return ""
+	}
+	run, _ := strconv.Unquote(quoted) // it is quoted
+	return run
 }

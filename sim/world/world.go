@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
@@ -37,6 +38,14 @@ type Job struct {
 	// Keep is a folder, which is there, for what a world of real processes leaves beside the trace: logs, objects. Empty: nothing
 	// is kept.
 	Keep string `json:"keep,omitempty"`
+}
+
+// String names the job among others.
+func (j Job) String() string {
+	if j.Scenario == nil {
+		return ""
+	}
+	return fmt.Sprintf("job %d (%s, seed %d)", j.ID, j.Scenario.Metadata.Name, j.Seed)
 }
 
 // Position is how far a running job is. It changes for as long as the job makes progress.

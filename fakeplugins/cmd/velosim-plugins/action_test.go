@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"github.com/vmware-tanzu/velero/pkg/plugin/clientmgmt"
+	"github.com/vmware-tanzu/velero/pkg/plugin/framework/common"
 	"github.com/vmware-tanzu/velero/pkg/plugin/velero"
 	biav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/backupitemaction/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/velosim/velosim/fakeplugins"
 	"github.com/velosim/velosim/fakeplugins/host"
 	"github.com/velosim/velosim/sim/scenario"
 )
@@ -34,7 +34,7 @@ func execute(a biav2.BackupItemAction) (string, error) {
 }
 
 func progress(a biav2.BackupItemAction) (velero.OperationProgress, error) {
-	return a.Progress("mover-1", backup(velerov1.BackupPhaseWaitingForPluginOperations))
+	return a.Progress("backup-1/mover-1", backup(velerov1.BackupPhaseWaitingForPluginOperations))
 }
 
 // contains checks that the error has one of the texts, which are separated by |.
@@ -81,7 +81,7 @@ func TestBackupItemAction(t *testing.T) {
 	}
 	token := velero.ResourceIdentifier{GroupResource: schema.GroupResource{Resource: "secrets"}, Namespace: "app", Name: "token"}
 	itself := velero.ResourceIdentifier{GroupResource: schema.GroupResource{Resource: "configmaps"}, Namespace: "app", Name: "settings"}
-	if id != "mover-1" || cmp.Diff(settings(), item) != "" || cmp.Diff([]velero.ResourceIdentifier{token}, additional) != "" || cmp.Diff([]velero.ResourceIdentifier{itself}, update) != "" {
+	if id != "backup-1/mover-1" || cmp.Diff(settings(), item) != "" || cmp.Diff([]velero.ResourceIdentifier{token}, additional) != "" || cmp.Diff([]velero.ResourceIdentifier{itself}, update) != "" {
 		t.Errorf("Execute: %v, %v, %s, %v", item, additional, id, update)
 	}
 	m.CleanupClients()
@@ -92,7 +92,7 @@ func TestBackupItemAction(t *testing.T) {
 	if err != nil || p.NCompleted != 1 || p.NTotal != 10 || p.OperationUnits != "GB" || p.Description != "uploading" || p.Started.Before(began) || p.Started.After(time.Now()) {
 		t.Errorf("Progress: %+v, %v", p, err)
 	}
-	if err := action(t, s.manager()).Cancel("mover-1", backup(velerov1.BackupPhaseWaitingForPluginOperations)); err != nil {
+	if err := action(t, s.manager()).Cancel("backup-1/mover-1", backup(velerov1.BackupPhaseWaitingForPluginOperations)); err != nil {
 		t.Error(err)
 	}
 	p, err = progress(action(t, s.manager()))
@@ -106,11 +106,12 @@ func TestBackupItemAction(t *testing.T) {
 	}
 	const of = "backup/backup-1 example.io/mover "
 	s.wantEvents(
-		of+"Execute configmaps/app/settings InProgress", "Execute: mover-1",
-		of+"Progress mover-1 WaitingForPluginOperations", "Progress: not now",
-		of+"Progress mover-1 WaitingForPluginOperations", "Progress: 1 of 10",
-		of+"Cancel mover-1 WaitingForPluginOperations", "Cancel:",
-		of+"Progress mover-1 WaitingForPluginOperations", "Progress: 1 of 10",
+		"example.io/mover AppliesTo", "AppliesTo:",
+		of+"Execute configmaps/app/settings InProgress", "Execute: backup-1/mover-1",
+		of+"Progress backup-1/mover-1 WaitingForPluginOperations", "Progress: not now",
+		of+"Progress backup-1/mover-1 WaitingForPluginOperations", "Progress: 1 of 10",
+		of+"Cancel backup-1/mover-1 WaitingForPluginOperations", "Cancel:",
+		of+"Progress backup-1/mover-1 WaitingForPluginOperations", "Progress: 1 of 10",
 		of+"Progress other", "Progress: not now",
 		of+"Progress other", "Progress: operation ID other is invalid",
 	)
@@ -119,7 +120,9 @@ func TestBackupItemAction(t *testing.T) {
 func TestRestoreAndDeleteItemActions(t *testing.T) {
 	script := scenario.Plugin{Name: name, Action: scenario.RestoreItemAction, Operation: &scenario.Operation{Progress: []scenario.Step{{Of: 3, Completed: true}}}}
 	script.Execute.AdditionalItems = []scenario.Item{"secrets/app/token"}
-	deletes := scenario.Plugin{Name: "example.io/deletes", Action: fakeplugins.DeleteItemAction}
+	script.Execute.SkipRestore, script.Execute.WaitForAdditionalItems = true, true
+	script.AreAdditionalItemsReady.Error, script.AreAdditionalItemsReady.Nth = "no volume", 2
+	deletes := scenario.Plugin{Name: "example.io/deletes", Action: scenario.DeleteItemAction}
 	deletes.Execute.Error, deletes.Execute.Nth = "no", 2
 	s := serveWorld(t, map[string]host.Executable{"movers": {Plugins: []scenario.Plugin{script, deletes}}})
 	m := s.manager()
@@ -130,15 +133,17 @@ func TestRestoreAndDeleteItemActions(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := r.Execute(&velero.RestoreItemActionExecuteInput{Item: settings(), ItemFromBackup: settings(), Restore: restore})
-	if err != nil || out.OperationID != "mover-1" || len(out.AdditionalItems) != 1 || cmp.Diff(settings(), out.UpdatedItem) != "" {
+	if err != nil || out.OperationID != "restore-1/mover-1" || len(out.AdditionalItems) != 1 || !out.SkipRestore || !out.WaitForAdditionalItems || cmp.Diff(settings(), out.UpdatedItem) != "" {
 		t.Errorf("Execute: %+v, %v", out, err)
 	}
-	if p, err := r.Progress("mover-1", restore); err != nil || !p.Completed || p.NCompleted != 3 {
+	if p, err := r.Progress("restore-1/mover-1", restore); err != nil || !p.Completed || p.NCompleted != 3 {
 		t.Errorf("Progress: %+v, %v", p, err)
 	}
 	if ready, err := r.AreAdditionalItemsReady(out.AdditionalItems, restore); !ready || err != nil {
 		t.Errorf("AreAdditionalItemsReady: %t, %v", ready, err)
 	}
+	_, err = r.AreAdditionalItemsReady(out.AdditionalItems, restore)
+	contains(t, err, "no volume")
 	d, err := m.GetDeleteItemAction("example.io/deletes")
 	if err != nil {
 		t.Fatal(err)
@@ -149,11 +154,67 @@ func TestRestoreAndDeleteItemActions(t *testing.T) {
 	}
 	contains(t, d.Execute(in), "no")
 	s.wantEvents(
-		"restore/restore-1 example.io/mover Execute configmaps/app/settings", "Execute: mover-1",
-		"restore/restore-1 example.io/mover Progress mover-1", "Progress: 3 of 3",
+		"restore/restore-1 example.io/mover Execute configmaps/app/settings", "Execute: restore-1/mover-1",
+		"restore/restore-1 example.io/mover Progress restore-1/mover-1", "Progress: 3 of 3",
+		"restore/restore-1 example.io/mover AreAdditionalItemsReady", "AreAdditionalItemsReady: ready",
+		"restore/restore-1 example.io/mover AreAdditionalItemsReady", "AreAdditionalItemsReady: no volume",
 		"backup/backup-1 example.io/deletes Execute configmaps/app/settings Deleting", "Execute:",
 		"backup/backup-1 example.io/deletes Execute configmaps/app/settings Deleting", "Execute: no",
 	)
+}
+
+// Velero adapts plugins of version 1 to version 2.
+func TestVersion1(t *testing.T) {
+	script := scenario.Plugin{Name: name, Version: 1, Action: scenario.BackupItemAction}
+	script.Execute.AdditionalItems = []scenario.Item{"secrets/app/token"}
+	restores := scenario.Plugin{Name: name, Version: 1, Action: scenario.RestoreItemAction}
+	restores.Execute.SkipRestore = true
+	s := serveWorld(t, map[string]host.Executable{"movers": {Plugins: []scenario.Plugin{script, restores}}})
+	registry, err := s.registry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []common.PluginKind{common.PluginKindBackupItemAction, common.PluginKindRestoreItemAction} {
+		if _, err := registry.Get(kind, name); err != nil {
+			t.Error(err)
+		}
+	}
+	m := s.manager()
+	a := action(t, m)
+	_, additional, id, _, err := a.Execute(settings(), backup(velerov1.BackupPhaseInProgress))
+	if len(additional) != 1 || id != "" || err != nil {
+		t.Errorf("Execute: %v, %q, %v", additional, id, err)
+	}
+	_, err = a.Progress("any", backup(""))
+	contains(t, err, "does not support asynchronous operations")
+	r, err := m.GetRestoreItemActionV2(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restore := new(velerov1.Restore)
+	restore.Name = "restore-1"
+	out, err := r.Execute(&velero.RestoreItemActionExecuteInput{Item: settings(), ItemFromBackup: settings(), Restore: restore})
+	if err != nil || !out.SkipRestore || out.OperationID != "" {
+		t.Errorf("Execute of a restore: %+v, %v", out, err)
+	}
+	s.wantEvents(
+		"backup/backup-1 example.io/mover Execute configmaps/app/settings InProgress", "Execute:",
+		"restore/restore-1 example.io/mover Execute configmaps/app/settings", "Execute:",
+	)
+}
+
+func TestAppliesTo(t *testing.T) {
+	for want, b := range map[string]scenario.Behaviour{
+		"no cloud":                 {Error: "no cloud", Times: 1},
+		"plugin panicked: nil map": {Panic: "nil map", Times: 1},
+	} {
+		a := action(t, serveWorld(t, movers(scenario.Plugin{Resources: []string{"secrets"}, AppliesTo: b})).manager())
+		_, err := a.AppliesTo()
+		contains(t, err, want)
+		if s, err := a.AppliesTo(); err != nil || cmp.Diff([]string{"secrets"}, s.IncludedResources) != "" {
+			t.Errorf("the next AppliesTo: %v, %v", s, err)
+		}
+	}
 }
 
 // The framework makes an error of a panic, and the process goes on.
@@ -165,7 +226,7 @@ func TestPanic(t *testing.T) {
 	started := len(s.all())
 	_, err := execute(a)
 	contains(t, err, "plugin panicked: nil map")
-	if id, err := execute(a); id != "mover-1" || err != nil {
+	if id, err := execute(a); id != "backup-1/mover-1" || err != nil {
 		t.Errorf("the next Execute: %s, %v", id, err)
 	}
 	if n := len(s.all()); n != started {
@@ -204,7 +265,7 @@ func TestDelay(t *testing.T) {
 	s := serveWorld(t, movers(script))
 	a := action(t, s.manager())
 	began := time.Now()
-	if id, err := execute(a); id != "mover-1" || err != nil || time.Since(began) < delay {
+	if id, err := execute(a); id != "backup-1/mover-1" || err != nil || time.Since(began) < delay {
 		t.Errorf("%s, %v after %s", id, err, time.Since(began))
 	}
 }
@@ -220,5 +281,5 @@ func TestForgets(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := progress(action(t, s.manager()))
-	contains(t, err, "operation ID mover-1 is invalid")
+	contains(t, err, "operation ID backup-1/mover-1 is invalid")
 }

@@ -44,7 +44,7 @@ func BenchmarkProgress(b *testing.B) {
 	}
 	waiting := backup(velerov1.BackupPhaseWaitingForPluginOperations)
 	for b.Loop() {
-		if _, err := a.Progress("mover-1", waiting); err != nil {
+		if _, err := a.Progress("backup-1/mover-1", waiting); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -124,6 +124,9 @@ func (s *server) journal(object string, c trace.Call) func(trace.Return) {
 		if r.Progress != nil {
 			p = fmt.Sprintf("%d of %d", r.Progress.Done, r.Progress.Of)
 		}
+		if r.Ready != nil && *r.Ready {
+			p = "ready"
+		}
 		s.record("%s: %s%s%s", c.Method, r.Operation, r.Error, p)
 	}
 }

@@ -85,7 +85,7 @@ func TestSlowStartAndLaterStarts(t *testing.T) {
 	s.wantLogged("line 5000 of 5000 from a plugin")
 	_, err := mgr.GetBackupItemActionV2(name)
 	contains(t, err, exited)
-	if id, err := execute(action(t, mgr)); id != "mover-1" || err != nil {
+	if id, err := execute(action(t, mgr)); id != "backup-1/mover-1" || err != nil {
 		t.Errorf("after the third start: %s, %v", id, err)
 	}
 }
@@ -117,11 +117,11 @@ func TestStrikes(t *testing.T) {
 		events []string
 		logged string
 	}{
-		"killed before": {wire.Kill, false, "mover-1", []string{begun, begun, "Execute: mover-1"}, ""},
-		"killed after":  {wire.Kill, true, "mover-2", []string{begun, "Execute: mover-1", begun, "Execute: mover-2"}, ""},
-		"panic before":  {wire.Panic, false, "mover-1", []string{begun, begun, "Execute: mover-1"}, "panic in a goroutine"},
-		"panic after":   {wire.Panic, true, "mover-2", []string{begun, "Execute: mover-1", begun, "Execute: mover-2"}, "panic in a goroutine"},
-		"exit after":    {wire.Exit, true, "mover-2", []string{begun, "Execute: mover-1", begun, "Execute: mover-2"}, ""},
+		"killed before": {wire.Kill, false, "backup-1/mover-1", []string{begun, begun, "Execute: backup-1/mover-1"}, ""},
+		"killed after":  {wire.Kill, true, "backup-1/mover-2", []string{begun, "Execute: backup-1/mover-1", begun, "Execute: backup-1/mover-2"}, ""},
+		"panic before":  {wire.Panic, false, "backup-1/mover-1", []string{begun, begun, "Execute: backup-1/mover-1"}, "panic in a goroutine"},
+		"panic after":   {wire.Panic, true, "backup-1/mover-2", []string{begun, "Execute: backup-1/mover-1", begun, "Execute: backup-1/mover-2"}, "panic in a goroutine"},
+		"exit after":    {wire.Exit, true, "backup-1/mover-2", []string{begun, "Execute: backup-1/mover-1", begun, "Execute: backup-1/mover-2"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serveWorld(t, struckBy(starts, host.Strike{Method: "Execute", Times: 1, After: tt.after, Strike: wire.Strike{Do: tt.do}}))
@@ -189,7 +189,7 @@ func state(t *testing.T, pid int) string {
 func TestLogFlood(t *testing.T) {
 	const lines = 20000
 	s := serveWorld(t, struckBy(starts, host.Strike{Method: "Execute", After: true, Strike: wire.Strike{LogLines: lines}}))
-	if id, err := execute(action(t, s.manager())); id != "mover-1" || err != nil {
+	if id, err := execute(action(t, s.manager())); id != "backup-1/mover-1" || err != nil {
 		t.Errorf("Execute: %s, %v", id, err)
 	}
 	s.wantLogged("line 20000 of 20000 from a plugin")

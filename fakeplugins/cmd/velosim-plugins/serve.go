@@ -20,13 +20,17 @@ func serve(client *wire.Client, r wire.Registration) {
 		server.RegisterObjectStore("velosim.io/object-store", always(&objectStore{client: client}))
 	}
 	for _, p := range r.Plugins {
-		process := fakeplugins.NewProcessOf(context.Background(), p.Name, p.Resources, client.Caller(p))
-		switch p.Action {
-		case scenario.BackupItemAction:
+		process, v1 := fakeplugins.NewProcessOf(context.Background(), p.Name, client.Caller(p)), p.Version == 1
+		switch {
+		case p.Action == scenario.BackupItemAction && v1:
+			server.RegisterBackupItemAction(p.Name, always(process.BackupItemActionV1()))
+		case p.Action == scenario.BackupItemAction:
 			server.RegisterBackupItemActionV2(p.Name, always(process.BackupItemAction()))
-		case scenario.RestoreItemAction:
+		case p.Action == scenario.RestoreItemAction && v1:
+			server.RegisterRestoreItemAction(p.Name, always(process.RestoreItemActionV1()))
+		case p.Action == scenario.RestoreItemAction:
 			server.RegisterRestoreItemActionV2(p.Name, always(process.RestoreItemAction()))
-		case fakeplugins.DeleteItemAction:
+		case p.Action == scenario.DeleteItemAction:
 			server.RegisterDeleteItemAction(p.Name, always(process.DeleteItemAction()))
 		}
 	}

@@ -94,7 +94,7 @@ func TestBlockedHost(t *testing.T) {
 		t.Error("a call of a process that was killed succeeded")
 	}
 	var id string
-	if err := again(t, func() (err error) { id, err = execute(a); return err }); id != "mover-1" || err != nil {
+	if err := again(t, func() (err error) { id, err = execute(a); return err }); id != "backup-1/mover-1" || err != nil {
 		t.Errorf("the next Execute: %s, %v", id, err)
 	}
 }

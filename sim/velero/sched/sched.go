@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type Scheduler struct {
 	draining time.Time // since when; zero: not
 	drained  int       // steps refused since
 	proc     int
+	turn     int // how often everything was blocked
 	stacks   map[stack]uint32
 }
 
@@ -38,6 +40,7 @@ type step struct {
 	proc      *Process
 	actor     string
 	id        string
+	turn      int       // in which it was parked
 	resume    chan bool // true: go on; false: draining
 	announced bool      // the policy has seen it
 	notBefore time.Time // latency that the policy gave it
@@ -95,7 +98,8 @@ func (s *Scheduler) Run(ctx context.Context, done func() bool, deadline time.Tim
 func (s *Scheduler) pick(now time.Time) (*step, time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	slices.SortStableFunc(s.parked, func(a, b *step) int { return strings.Compare(a.id, b.id) })
+	s.turn++
+	slices.SortFunc(s.parked, func(a, b *step) int { return cmp.Or(strings.Compare(a.id, b.id), a.turn-b.turn) })
 	var ready []*step
 	var wait time.Duration
 	var last *step
@@ -103,7 +107,7 @@ func (s *Scheduler) pick(now time.Time) (*step, time.Duration, error) {
 		if c.proc.dead {
 			continue
 		}
-		if last != nil && last.id == c.id {
+		if last != nil && last.id == c.id && last.turn == c.turn {
 			return nil, 0, fmt.Errorf("%w: %s", ErrTie, c.id)
 		}
 		last = c
@@ -190,8 +194,8 @@ func (p *Process) Dead() bool {
 }
 
 // Step parks the calling goroutine until the scheduler picks it. Actor is who acts (a controller), what is what it is about
-// to do; with the process and the functions on the goroutine's stack they must tell the step apart from every other one
-// parked at the same time. It returns false when the run is over ([Scheduler.Drain]): the caller must not act, but fail.
+// to do; with the process, the functions on the goroutine's stack and when it came they must tell the step apart from every
+// other one parked at the same time. It returns false when the run is over ([Scheduler.Drain]): the caller must not act, but fail.
 func (p *Process) Step(actor, what string) bool {
 	s := p.s
 	c := &step{proc: p, actor: actor, resume: make(chan bool, 1)}
@@ -209,6 +213,7 @@ func (p *Process) Step(actor, what string) bool {
 		return false
 	}
 	c.id = fmt.Sprintf("%d %s %s #%08x", p.n, actor, what, s.hash(st))
+	c.turn = s.turn
 	s.parked = append(s.parked, c)
 	s.mu.Unlock()
 	select {

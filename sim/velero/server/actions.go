@@ -10,6 +10,7 @@ import (
 	csibia "github.com/vmware-tanzu/velero/pkg/backup/actions/csi"
 	veleroclient "github.com/vmware-tanzu/velero/pkg/client"
 	"github.com/vmware-tanzu/velero/pkg/constant"
+	"github.com/vmware-tanzu/velero/pkg/datamover"
 	iba "github.com/vmware-tanzu/velero/pkg/itemblock/actions"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework/common"
 	"github.com/vmware-tanzu/velero/pkg/plugin/velero"
@@ -20,6 +21,7 @@ import (
 	riav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/restoreitemaction/v2"
 	ria "github.com/vmware-tanzu/velero/pkg/restore/actions"
 	csiria "github.com/vmware-tanzu/velero/pkg/restore/actions/csi"
+	"github.com/vmware-tanzu/velero/simshim"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -31,7 +33,7 @@ type InternalAction struct {
 	new  common.HandlerInitializer
 }
 
-// InternalActions are Velero's own backup item, restore item and item block actions, in the order in which it calls them:
+// InternalActions are Velero's own backup item, restore item, delete item and item block actions, in the order in which it calls them:
 // of each kind those of version 1 first, then by name (pkg/plugin/framework/common/server_mux.go,
 // pkg/plugin/clientmgmt/process/registry.go). F makes the clients that they use.
 func InternalActions(f veleroclient.Factory) []InternalAction {
@@ -65,6 +67,8 @@ func InternalActions(f veleroclient.Factory) []InternalAction {
 		{constant.PluginCsiVolumeSnapshotRestoreRIA, common.PluginKindRestoreItemActionV2, csiria.NewVolumeSnapshotRestoreItemAction(f)},
 		{"velero.io/csi-volumesnapshotcontent-restorer", common.PluginKindRestoreItemActionV2, csiria.NewVolumeSnapshotContentRestoreItemAction(f)},
 		{"velero.io/csi-volumesnapshotclass-restorer", common.PluginKindRestoreItemActionV2, csiria.NewVolumeSnapshotClassRestoreItemAction},
+		{"velero.io/dataupload-delete", common.PluginKindDeleteItemAction, withClient(f, datamover.NewDataUploadDeleteAction)},
+		{"velero.io/csi-volumesnapshotcontent-delete", common.PluginKindDeleteItemAction, simshim.NewVolumeSnapshotContentDeleteItemAction(f)},
 		{"velero.io/pvc", common.PluginKindItemBlockAction, iba.NewPVCAction(f)},
 		{"velero.io/pod", common.PluginKindItemBlockAction, plain(iba.NewPodAction)},
 		{"velero.io/service-account", common.PluginKindItemBlockAction, serviceAccount(f, iba.NewServiceAccountAction)},
@@ -97,6 +101,15 @@ func (a InternalAction) RestoreItemAction(log logrus.FieldLogger) (riav2.Restore
 		return restoreItemActionV1{v1, a.Name}, nil
 	}
 	return h.(riav2.RestoreItemAction), nil
+}
+
+// DeleteItemAction makes the action.
+func (a InternalAction) DeleteItemAction(log logrus.FieldLogger) (velero.DeleteItemAction, error) {
+	h, err := a.new(log)
+	if err != nil {
+		return nil, err
+	}
+	return h.(velero.DeleteItemAction), nil
 }
 
 // ItemBlockAction makes the action.

@@ -24,7 +24,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/velosim/velosim/sim/cluster"
-	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/velero/apiserver"
 )
 
@@ -63,7 +62,7 @@ func (r *run) newCluster() (err error) {
 	if err != nil {
 		return err
 	}
-	c := r.user()
+	c := r.userClient()
 	for _, o := range objects {
 		if err := c.Create(context.Background(), o); err != nil {
 			return fmt.Errorf("failed to create %T %s: %w", o, o.GetName(), err)
@@ -124,43 +123,14 @@ func (userGate) Reply(context.Context, apiserver.Request, bool, error) error { r
 
 func (userGate) Watch(context.Context, apiserver.Request, apiserver.WatchEvent) error { return nil }
 
-// user is the user's client.
-func (r *run) user() client.Client {
+// userClient is the user's client.
+func (r *run) userClient() client.Client {
 	cfg := r.restConfig(r.api.Transport(userGate{r}))
 	c, err := client.New(cfg, client.Options{HTTPClient: &http.Client{Transport: cfg.Transport}, Scheme: r.scheme, Mapper: r.mapper})
 	if err != nil {
 		panic(fmt.Sprintf("client of the user: %v", err)) // the configuration above is at fault, no input
 	}
 	return c
-}
-
-func (r *run) createBackup() error {
-	b, created := r.cluster.NewBackup()
-	return r.create("backup/"+b.Name, created, b)
-}
-
-// createRestore deletes what was backed up, and then creates the restore.
-func (r *run) createRestore() error {
-	items, err := r.cluster.ItemObjects()
-	if err != nil {
-		return err
-	}
-	c := r.user()
-	for i, o := range items {
-		if err := c.Delete(context.Background(), o); err != nil {
-			return fmt.Errorf("failed to delete %s before the restore: %w", r.job.Scenario.Items[i], err)
-		}
-	}
-	x, created := r.cluster.NewRestore()
-	return r.create("restore/"+x.Name, created, x)
-}
-
-func (r *run) create(name string, created trace.Created, o client.Object) error {
-	r.rec.add(0, name, trace.Body{Created: &created})
-	if err := r.user().Create(context.Background(), o); err != nil {
-		return fmt.Errorf("failed to create %s: %w", name, err)
-	}
-	return nil
 }
 
 // objectOf is how the trace names what a request is about: backup/backup-1; resource/namespace/name outside Velero's

@@ -18,9 +18,9 @@
 //     of the informers is fixed at 10 h (controller-runtime adds a jitter of a tenth), and a manager waits for its caches for
 //     as long as it takes (2 min).
 //   - Start-up: only what touches backups and restores is done: what was in progress is marked failed, and the default
-//     location set. Discovery is not refreshed later. Credentials are not looked for.
-//   - Of the server's controllers, those for deletion, garbage collection, sync, schedules, downloads, repositories, data
-//     movement and status requests do not run. Hooks in pods have no command executor.
+//     location set. Discovery is not refreshed later. No location has credentials.
+//   - All of the server's controllers run, but none of the node agent's, which move data. Hooks in pods have no command executor.
+//   - Logs hold warnings and errors only (--log-level warning).
 //   - A killed server is a frozen one: what it has in memory stays, but it takes no step any more.
 //
 // The package imports the root module's scenario, trace, world and fakeplugins. Its smallest use:

@@ -1,4 +1,86 @@
 package virtual
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/velosim/velosim/sim/cluster"
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/world"
+)
+
 // Seeded tells whether the test is built with a Go runtime whose chance follows a seed.
 var Seeded = bubbleSeed != 0
+
+// Player is a test in the user's place. What it reports is an error: a test must not fail inside the bubble.
+type Player struct {
+	client.Client
+	run *run
+	ctx context.Context
+}
+
+// Play is Run with a user that plays when the location is available; the run then settles.
+func (w *World) Play(ctx context.Context, job world.Job, sink func(trace.Event) error, play func(*Player) error) (trace.End, error) {
+	return w.run(ctx, job, sink, func(r *run, ctx context.Context) (trace.End, error) {
+		p := &Player{r.userClient(), r, ctx}
+		if err := p.Until(time.Hour, cluster.LocationObject, "Available"); err != nil {
+			return trace.End{}, err
+		}
+		if err := errors.Join(p.Wait(pause), play(p)); err != nil {
+			return trace.End{}, err
+		}
+		return r.settle(ctx), nil
+	})
+}
+
+// Until lets the server act until the object has one of the phases.
+func (p *Player) Until(within time.Duration, object string, phases ...string) error {
+	return p.UntilTrue(within, object+" is "+strings.Join(phases, " or "), func() bool {
+		for _, phase := range phases {
+			if p.run.phases[object] == phase {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// UntilTrue lets the server act until done.
+func (p *Player) UntilTrue(within time.Duration, what string, done func() bool) error {
+	if end, ok := p.run.advance(p.ctx, done, time.Now().Add(within)); !ok {
+		return fmt.Errorf("not within %v that %s: %+v; phases are %v", within, what, end, p.run.phases)
+	}
+	return nil
+}
+
+// Wait lets the server act for a while.
+func (p *Player) Wait(d time.Duration) error {
+	if end, ok := p.run.wait(p.ctx, d); !ok {
+		return fmt.Errorf("the run has ended: %+v", end)
+	}
+	return nil
+}
+
+// Kill kills the server; another one starts later.
+func (p *Player) Kill(restartAfter time.Duration) {
+	p.run.kill(&scenario.Kill{RestartAfter: scenario.Duration{Duration: restartAfter}})
+}
+
+// Stored are the keys of the object store that begin so.
+func (p *Player) Stored(prefix string) (keys []string) {
+	for _, key := range sortedKeys(p.run.objects) {
+		if strings.HasPrefix(key, cluster.Bucket+"/"+prefix) {
+			keys = append(keys, strings.TrimPrefix(key, cluster.Bucket+"/"))
+		}
+	}
+	return keys
+}
+
+// Object is what the object store has at the key.
+func (p *Player) Object(key string) []byte { return p.run.objects[cluster.Bucket+"/"+key] }

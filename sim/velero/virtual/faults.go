@@ -1,6 +1,7 @@
 package virtual
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -19,7 +20,7 @@ func newFaults(r *run) *faults { return &faults{run: r, points: cluster.NewPoint
 
 // phase lets the faults strike whose point is that the object was written with this phase.
 func (f *faults) phase(object, phase string) {
-	for _, x := range f.points.Phase(object, phase) {
+	for _, x := range f.points.Phase(f.run.names.Of(object), phase) {
 		f.strike(x) //nolint:errcheck // nothing is accessed
 	}
 }
@@ -49,6 +50,8 @@ func (f *faults) strike(x scenario.Fault) error {
 	case x.Do.Lose != nil:
 		f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, What: x.At.Store.Key + " is gone"}})
 		delete(f.run.objects, cluster.Bucket+"/"+x.At.Store.Key)
+	case x.Do.Kill == nil: // the user's requests are made when nothing else is under way
+		f.run.after(x.At.Delay.Duration, func() { f.user(x) })
 	case x.At.Delay.Duration > 0:
 		f.run.after(x.At.Delay.Duration, func() { f.kill(x) })
 	default:
@@ -68,4 +71,13 @@ func (f *faults) kill(x scenario.Fault) {
 		ID: x.ID, What: fmt.Sprintf("the server is killed, and restarted after %s", k.RestartAfter),
 	}})
 	f.run.kill(k)
+}
+
+// user does what the user does.
+func (f *faults) user(x scenario.Fault) {
+	what, missed, err := f.run.user.Do(context.Background(), x.Do)
+	f.run.try(err)
+	if what != "" {
+		f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, What: what, Missed: missed}})
+	}
 }

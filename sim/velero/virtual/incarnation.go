@@ -8,9 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"github.com/vmware-tanzu/velero/pkg/cmd/server/config"
 	"github.com/vmware-tanzu/velero/pkg/discovery"
 	"github.com/vmware-tanzu/velero/pkg/persistence"
+	"github.com/vmware-tanzu/velero/pkg/util/logging"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -41,6 +43,7 @@ type incarnation struct {
 	die     context.CancelFunc
 	// plugins are the running processes of scripted plugins, by name.
 	plugins map[string]int
+	locks   locks
 }
 
 // start starts the server in a goroutine of its own, as its main function would.
@@ -48,7 +51,7 @@ func (r *run) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	inc := &incarnation{
 		n: len(r.incarnations) + 1, run: r, proc: r.sched.Process(), ctx: ctx, cancel: cancel,
-		ended: make(chan struct{}), plugins: map[string]int{},
+		ended: make(chan struct{}), plugins: map[string]int{}, locks: locks{holders: map[string]chan struct{}{}},
 	}
 	inc.running, inc.die = context.WithCancel(context.Background())
 	r.incarnations = append(r.incarnations, inc)
@@ -89,8 +92,8 @@ func (inc *incarnation) main() error {
 		return fmt.Errorf("failed to discover the API server's resources: %w", err)
 	}
 	s := &server.Server{
-		Namespace: veleroNamespace, Flags: config.GetDefaultConfig(), Views: inc, Discovery: helper,
-		Stores: storeGetter{persistence.NewObjectBackupStoreGetter(nil)}, Log: r.log,
+		Namespace: veleroNamespace, Flags: r.flags(), Views: inc, Discovery: helper,
+		Stores: storeGetter{persistence.NewObjectBackupStoreGetter(nil)}, Plugins: registry{r.job.Scenario}, Log: r.log,
 	}
 	if err := s.MarkInProgress(inc.ctx, inc.Direct("startup")); err != nil {
 		return err
@@ -99,6 +102,19 @@ func (inc *incarnation) main() error {
 		return err
 	}
 	return mgr.Start(inc.ctx)
+}
+
+// flags are the scenario's, and otherwise the defaults.
+func (r *run) flags() *config.Config {
+	flags, s := config.GetDefaultConfig(), r.job.Scenario.Server
+	// Each line of a log is a write to a file, at which Go may let another goroutine go on. Velero counts warnings and errors.
+	flags.LogLevel = logging.LogLevelFlag(logrus.WarnLevel)
+	flags.ConcurrentBackups = s.ConcurrentBackups
+	flags.ItemOperationSyncFrequency = s.ItemOperationSyncFrequency.Duration
+	flags.ResourceTimeout = s.ResourceTimeout.Duration
+	flags.GarbageCollectionFrequency = s.GarbageCollectionFrequency.Duration
+	flags.BackupSyncPeriod = s.BackupSyncPeriod.Duration
+	return flags
 }
 
 // kill freezes the incarnation: nothing that it does can land any more. Its context does not end, as a dead process has
@@ -143,10 +159,16 @@ var errGone = errors.New("the run is over")
 
 // step is a step of the incarnation: the caller is parked, until the run is over if the incarnation is dead.
 func (inc *incarnation) step(who, what string) error {
-	if !inc.proc.Step(who, what) {
-		return errGone
+	for {
+		if !inc.proc.Step(who, what) {
+			return errGone
+		}
+		free := inc.locks.held(who)
+		if free == nil {
+			return nil
+		}
+		<-free
 	}
-	return nil
 }
 
 // fence parks the caller if the incarnation has just been killed.

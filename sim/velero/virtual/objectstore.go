@@ -11,6 +11,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+	"github.com/vmware-tanzu/velero/pkg/itemoperation"
 	"github.com/vmware-tanzu/velero/pkg/persistence"
 
 	"github.com/velosim/velosim/sim/trace"
@@ -171,7 +172,7 @@ func (b *batch) add(p put) []put {
 	return b.puts
 }
 
-// storeGetter is Velero's own, but for the order of PutBackup.
+// storeGetter is Velero's own, but for the order of PutBackup, and for the locks that are held while operations are got and put.
 type storeGetter struct {
 	persistence.ObjectBackupStoreGetter
 }
@@ -181,15 +182,15 @@ func (g storeGetter) Get(l *velerov1.BackupStorageLocation, o persistence.Object
 	if err != nil {
 		return nil, err
 	}
-	return batchingStore{store, o.(*pluginManager).store}, nil
+	return backupStore{store, o.(*pluginManager).store}, nil
 }
 
-type batchingStore struct {
+type backupStore struct {
 	persistence.BackupStore
 	objects *objectStore
 }
 
-func (s batchingStore) PutBackup(info persistence.BackupInfo) error {
+func (s backupStore) PutBackup(info persistence.BackupInfo) error {
 	s.objects.batch = &batch{}
 	defer func() { s.objects.batch = nil }()
 	for _, r := range []io.Reader{info.PodVolumeBackups, info.VolumeSnapshots, info.BackupItemOperations, info.BackupResourceList, info.BackupResults, info.BackupVolumeInfo} {
@@ -199,3 +200,25 @@ func (s batchingStore) PutBackup(info persistence.BackupInfo) error {
 	}
 	return s.BackupStore.PutBackup(info)
 }
+
+func (s backupStore) GetBackupItemOperations(name string) ([]*itemoperation.BackupOperation, error) {
+	defer s.objects.locked()()
+	return s.BackupStore.GetBackupItemOperations(name)
+}
+
+func (s backupStore) PutBackupItemOperations(name string, operations io.Reader) error {
+	defer s.objects.locked()()
+	return s.BackupStore.PutBackupItemOperations(name, operations)
+}
+
+func (s backupStore) GetRestoreItemOperations(name string) ([]*itemoperation.RestoreOperation, error) {
+	defer s.objects.locked()()
+	return s.BackupStore.GetRestoreItemOperations(name)
+}
+
+func (s backupStore) PutRestoreItemOperations(name string, operations io.Reader) error {
+	defer s.objects.locked()()
+	return s.BackupStore.PutRestoreItemOperations(name, operations)
+}
+
+func (s *objectStore) locked() (unlock func()) { return s.inc.locks.lock(s.controller) }

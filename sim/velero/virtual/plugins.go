@@ -29,6 +29,7 @@ type pluginManager struct {
 	controller string
 	log        logrus.FieldLogger
 	store      *objectStore
+	object     string          // that Velero's log says it is for; empty: for several, or none
 	ctx        context.Context // of the plugins' processes
 	stop       context.CancelFunc
 	processes  map[string]*fakeplugins.Process // by name: no controller calls two kinds of actions
@@ -40,6 +41,7 @@ func (inc *incarnation) pluginManager(controller string) func(logrus.FieldLogger
 			inc: inc, controller: controller, log: log, store: &objectStore{inc: inc, controller: controller},
 			processes: map[string]*fakeplugins.Process{},
 		}
+		m.object, _ = log.WithFields(nil).Data["backup"].(string)
 		m.ctx, m.stop = context.WithCancel(inc.running)
 		return m
 	}
@@ -75,7 +77,9 @@ func (m *pluginManager) process(p scenario.Plugin) *fakeplugins.Process {
 // journal records a call, and lets the faults strike before and after it.
 func (m *pluginManager) journal(object string, c trace.Call) func(trace.Return) {
 	r, began := m.inc.run, time.Now()
-	if m.inc.step(m.controller, strings.Join([]string{"call", c.Plugin, c.Method, c.Item, c.Operation}, " ")) != nil {
+	// Several backups can be under way at a time. AppliesTo is told of none.
+	what := strings.Join([]string{c.Plugin, c.Method, object, c.Item, c.Operation, m.object}, " ")
+	if m.inc.step(m.controller, "call "+what) != nil {
 		return func(trace.Return) {}
 	}
 	c.ID, c.Controller = r.rec.call(), m.controller
@@ -84,7 +88,7 @@ func (m *pluginManager) journal(object string, c trace.Call) func(trace.Return) 
 	m.inc.fence()
 	return func(ret trace.Return) {
 		if time.Now().After(began) { // it has slept: others may have woken at the same instant
-			if m.inc.step(m.controller, strings.Join([]string{"return", c.Plugin, c.Method, c.Item, c.Operation}, " ")) != nil {
+			if m.inc.step(m.controller, "return "+what) != nil {
 				return
 			}
 		}
@@ -95,7 +99,8 @@ func (m *pluginManager) journal(object string, c trace.Call) func(trace.Return) 
 	}
 }
 
-// scripted are the scenario's plugins of an action, by name, as Velero's registry lists them.
+// scripted are the scenario's plugins of an action, by name, as Velero's registry lists them. What Velero adapts those of version 1
+// to (pkg/plugin/clientmgmt/backupitemaction/v2) is no other than a process that starts no operation.
 func (m *pluginManager) scripted(action scenario.Action) []scenario.Plugin {
 	var ps []scenario.Plugin
 	for _, p := range m.inc.run.job.Scenario.Plugins {
@@ -145,6 +150,17 @@ func (m *pluginManager) GetRestoreItemActionV2(name string) (riav2.RestoreItemAc
 		}
 	}
 	return nil, fmt.Errorf("unable to get valid RestoreItemActionV2 for %q", name)
+}
+
+func (m *pluginManager) GetDeleteItemActions() ([]velero.DeleteItemAction, error) {
+	actions, err := internal(m, server.InternalAction.DeleteItemAction, common.PluginKindDeleteItemAction)
+	for _, p := range m.scripted(scenario.DeleteItemAction) {
+		actions = append(actions, m.process(p).DeleteItemAction())
+	}
+	for i, a := range actions {
+		actions[i] = deleteItemAction{a, m.inc}
+	}
+	return actions, err
 }
 
 func (m *pluginManager) GetItemBlockActions() ([]ibav1.ItemBlockAction, error) {

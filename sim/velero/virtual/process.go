@@ -19,6 +19,11 @@ type backupItemAction struct {
 	inc *incarnation
 }
 
+func (a backupItemAction) AppliesTo() (s velero.ResourceSelector, err error) {
+	defer a.inc.returned(&err)
+	return a.BackupItemAction.AppliesTo()
+}
+
 func (a backupItemAction) Execute(item runtime.Unstructured, b *velerov1.Backup) (u runtime.Unstructured, additional []velero.ResourceIdentifier, operation string, update []velero.ResourceIdentifier, err error) {
 	defer a.inc.returned(&err)
 	return a.BackupItemAction.Execute(item, b)
@@ -39,6 +44,11 @@ type restoreItemAction struct {
 	inc *incarnation
 }
 
+func (a restoreItemAction) AppliesTo() (s velero.ResourceSelector, err error) {
+	defer a.inc.returned(&err)
+	return a.RestoreItemAction.AppliesTo()
+}
+
 func (a restoreItemAction) Execute(in *velero.RestoreItemActionExecuteInput) (out *velero.RestoreItemActionExecuteOutput, err error) {
 	defer a.inc.returned(&err)
 	return a.RestoreItemAction.Execute(in)
@@ -57,6 +67,21 @@ func (a restoreItemAction) Cancel(operation string, b *velerov1.Restore) (err er
 func (a restoreItemAction) AreAdditionalItemsReady(items []velero.ResourceIdentifier, b *velerov1.Restore) (ready bool, err error) {
 	defer a.inc.returned(&err)
 	return a.RestoreItemAction.AreAdditionalItemsReady(items, b)
+}
+
+type deleteItemAction struct {
+	velero.DeleteItemAction
+	inc *incarnation
+}
+
+func (a deleteItemAction) AppliesTo() (s velero.ResourceSelector, err error) {
+	defer a.inc.returned(&err)
+	return a.DeleteItemAction.AppliesTo()
+}
+
+func (a deleteItemAction) Execute(in *velero.DeleteItemActionExecuteInput) (err error) {
+	defer a.inc.returned(&err)
+	return a.DeleteItemAction.Execute(in)
 }
 
 type itemBlockAction struct {

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -12,6 +13,7 @@ import (
 type recorder struct {
 	start time.Time
 	sink  func(trace.Event) error
+	names *scenario.Naming
 
 	mu     sync.Mutex
 	seq    int
@@ -31,7 +33,7 @@ func (r *recorder) add(incarnation int, object string, body trace.Body) {
 		return
 	}
 	r.seq++
-	r.err = r.sink(trace.Event{Seq: r.seq, At: r.now(), Incarnation: incarnation, Object: object, Body: body})
+	r.err = r.sink(trace.Event{Seq: r.seq, At: r.now(), Incarnation: incarnation, Object: r.names.Of(object), Body: body})
 }
 
 // call returns the ID of a new plugin call.

@@ -1,11 +1,14 @@
 package virtual
 
 import (
+	"strings"
+
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/velosim/velosim/sim/cluster"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -28,6 +31,19 @@ func (r *run) rest() {
 		}
 		if stored, ok := r.cluster.StoredRestore(r.stored, o.GetName()); ok {
 			r.rec.add(0, "restore/"+o.GetName(), trace.Body{Rest: &stored})
+		}
+	}
+	for _, object := range sortedKeys(r.phases) { // what is left in the object store of those that are gone
+		if r.phases[object] != scenario.Deleted {
+			continue
+		}
+		kind, name, _ := strings.Cut(r.names.In(object), "/")
+		stored, ok := r.cluster.StoredBackup(r.stored, name)
+		if kind == "restore" {
+			stored, ok = r.cluster.StoredRestore(r.stored, name)
+		}
+		if ok {
+			r.rec.add(0, object, trace.Body{Rest: &stored})
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package virtual
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,11 +14,11 @@ import (
 	"github.com/sirupsen/logrus"
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/velosim/velosim/fakeplugins"
 	"github.com/velosim/velosim/sim/cluster"
-	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/velero/apiserver"
@@ -26,14 +27,12 @@ import (
 )
 
 const (
-	// poll is how often Velero asks for the progress of operations (pkg/controller/backup_operations_controller.go).
-	poll = 10 * time.Second
 	// pause is how long the user waits for the server to have started and seen its location: longer than any latency that
 	// the scheduler makes up. A backup created at once can be FailedValidation, as the cache does not show the location as
 	// available yet, or ignored, as the backup controller has no handler yet.
 	pause = 5 * time.Second
-	// settling is how long a run goes on when everything is final: two polls, and latencies.
-	settling = 2*poll + 5*time.Second
+	// slack is how much longer than it must a run goes on when everything is final, as of latencies.
+	slack = 5 * time.Second
 )
 
 // run is one job, inside its bubble.
@@ -53,8 +52,12 @@ type run struct {
 	operations *fakeplugins.Operations
 
 	incarnations []*incarnation
-	writer       writer            // who makes the write that is being applied
-	phases       map[string]string // by object
+	writer       writer // who makes the write that is being applied
+	user         cluster.User
+	names        *scenario.Naming
+	phases       map[string]string // by object; scenario.Deleted: it is gone
+	changes      int               // of phases, creations and deletions
+	failed       error             // what the user could not do
 	faults       *faults
 	timers       []timer
 }
@@ -78,19 +81,22 @@ func newRun(w *World, job world.Job, sink func(trace.Event) error) (*run, error)
 		rec: &recorder{start: time.Now(), sink: sink}, cluster: cluster.Cluster{Scenario: job.Scenario, Velero: veleroNamespace},
 	}
 	r.log.Out, r.log.Level = io.Discard, logrus.PanicLevel
-	r.operations = fakeplugins.NewOperations(r.rec.start)
+	r.names = scenario.NewNaming(job.Scenario)
+	r.rec.names = r.names
+	r.operations = fakeplugins.NewOperations(r.rec.start, r.names.Of)
 	r.faults = newFaults(r)
 	if err := r.newCluster(); err != nil {
 		return nil, err
 	}
 	r.api.OnWrite(r.wrote)
+	r.user = cluster.User{Cluster: r.cluster, Client: r.userClient(), Names: r.names, Created: r.created}
 	return r, nil
 }
 
-// run plays the scenario and leaves nothing in the bubble.
-func (r *run) run(ctx context.Context) (trace.End, error) {
+// run lets the user play, and leaves nothing in the bubble.
+func (r *run) run(ctx context.Context, play func(*run, context.Context) (trace.End, error)) (trace.End, error) {
 	r.start()
-	end, err := r.play(ctx)
+	end, err := play(r, ctx)
 	if err == nil {
 		r.rest()
 		if end.Reason == trace.Settled {
@@ -104,45 +110,38 @@ func (r *run) run(ctx context.Context) (trace.End, error) {
 }
 
 // play does what the user does, one thing after another.
-func (r *run) play(ctx context.Context) (trace.End, error) {
-	s := r.job.Scenario
-	if end, ok := r.advance(ctx, r.has(cluster.LocationObject, "Available"), r.bound()); !ok {
+func (r *run) play(ctx context.Context) (end trace.End, err error) {
+	await := func(done func() bool) (ok bool) {
+		end, ok = r.advance(ctx, done, r.bound())
+		return ok
+	}
+	if !await(r.has(cluster.LocationObject, "Available")) {
 		return end, nil
 	}
 	if end, ok := r.wait(ctx, pause); !ok {
 		return end, nil
 	}
-	if err := r.createBackup(); err != nil {
-		return trace.End{}, err
+	err = r.user.Play(ctx, await, func(object string) string { return r.phases[object] })
+	if err != nil || end.Reason != "" {
+		return end, errors.Join(err, r.failed)
 	}
-	backup := "backup/" + s.Backup.Name
-	if end, ok := r.advance(ctx, r.final(backup), r.bound()); !ok {
-		return end, nil
-	}
-	if p := r.phases[backup]; s.Restore != nil && (p == string(velerov1.BackupPhaseCompleted) || p == string(velerov1.BackupPhasePartiallyFailed)) {
-		if err := r.createRestore(); err != nil {
-			return trace.End{}, err
-		}
-		if end, ok := r.advance(ctx, r.final("restore/"+s.Restore.Name), r.bound()); !ok {
-			return end, nil
-		}
-	}
-	return r.settle(ctx), nil
+	return r.settle(ctx), r.failed
 }
 
 // settle lets the run go on until nothing is left to happen to the server, and a while longer.
 func (r *run) settle(ctx context.Context) trace.End {
 	quiet := func() bool {
-		return len(r.timers) == 0 && !r.current().proc.Dead() && r.current().reconciling.Load() == 0
+		return len(r.timers) == 0 && !r.current().proc.Dead() && r.current().reconciling.Load() == 0 && r.ended()
 	}
 	for {
 		if end, ok := r.advance(ctx, quiet, r.bound()); !ok {
 			return end
 		}
-		if end, ok := r.wait(ctx, settling); !ok {
+		changes := r.changes
+		if end, ok := r.wait(ctx, r.cluster.Settling(r.job.Scenario.Server.ItemOperationSyncFrequency.Duration)+slack); !ok {
 			return end
 		}
-		if quiet() {
+		if quiet() && changes == r.changes {
 			return trace.End{Reason: trace.Settled}
 		}
 	}
@@ -160,11 +159,15 @@ func (r *run) has(object, phase string) func() bool {
 	return func() bool { return r.phases[object] == phase }
 }
 
-func (r *run) final(object string) func() bool {
-	return func() bool {
-		p, err := phase.Parse(r.phases[object])
-		return err == nil && p.Final()
+// ended reports whether every object that was created has come to its end.
+func (r *run) ended() bool {
+	for object, phase := range r.phases {
+		kind, _, _ := strings.Cut(object, "/")
+		if (kind == "backup" || kind == "restore") && !cluster.Ended(phase) {
+			return false
+		}
 	}
+	return true
 }
 
 // advance lets the server act until done, or the deadline; else it says why the run has to end.
@@ -179,12 +182,14 @@ func (r *run) advance(ctx context.Context, done func() bool, deadline time.Time)
 		timers := len(r.timers)
 		stop := func() bool {
 			r.world.at.Store(int64(r.rec.now()))
-			return done() || len(r.timers) != timers || r.rec.failed() != nil || r.exited() != nil
+			return done() || len(r.timers) != timers || r.failed != nil || r.rec.failed() != nil || r.exited() != nil
 		}
 		_, err := r.sched.Run(ctx, stop, next)
 		switch {
 		case err != nil:
 			return trace.End{Reason: trace.Environment, Detail: err.Error()}, false
+		case r.failed != nil:
+			return trace.End{Reason: trace.Environment, Detail: r.failed.Error()}, false
 		case r.rec.failed() != nil:
 			return trace.End{Reason: trace.Environment, Detail: r.rec.failed().Error()}, false
 		case r.exited() != nil:
@@ -286,6 +291,9 @@ func (r *run) drain() {
 
 // wrote is called with every write to the API server, by whoever makes it.
 func (r *run) wrote(w apiserver.Write) {
+	if o := cmp.Or(w.New, w.Old); w.Name == "" && o != nil { // the server has made up the name, or it is one of many
+		w.Name = o.GetName()
+	}
 	by, object := r.writer, objectOf(w.Request)
 	body := trace.Write{Client: by.client, Verb: w.Verb, Resource: w.Resource, Name: strings.TrimPrefix(w.Namespace+"/"+w.Name, "/")}
 	if w.Verb == "patch" {
@@ -298,17 +306,68 @@ func (r *run) wrote(w apiserver.Write) {
 		body.Error = w.Err.Error()
 	}
 	r.rec.add(by.incarnation, object, trace.Body{Write: &body})
-	if w.New == nil {
-		return
+	object = r.names.Of(object)
+	switch {
+	case w.Err != nil:
+	case w.New == nil && w.Old != nil:
+		r.gone(object)
+	case w.Old == nil && w.New != nil && by.incarnation > 0:
+		r.made(object, w.New)
+		fallthrough
+	case w.New != nil:
+		r.phase(by.incarnation, object, phaseOf(w.New))
 	}
-	from, to := r.phases[object], phaseOf(w.New)
+}
+
+// phase records the phase that the object was written with, if it is another.
+func (r *run) phase(incarnation int, object, to string) {
+	from := r.phases[object]
+	if from == scenario.Deleted { // it is back
+		from = ""
+	}
 	if from == to {
 		return
 	}
 	r.phases[object] = to
-	r.rec.add(by.incarnation, object, trace.Body{Phase: &trace.Phase{From: from, To: to}})
+	r.changes++
+	r.rec.add(incarnation, object, trace.Body{Phase: &trace.Phase{From: from, To: to}})
 	r.faults.phase(object, to)
 }
+
+// gone records that the object is no longer there.
+func (r *run) gone(object string) {
+	if _, known := r.phases[object]; !known {
+		return
+	}
+	r.phases[object] = scenario.Deleted
+	r.changes++
+	r.rec.add(r.writer.incarnation, object, trace.Body{Deleted: &trace.Deleted{}})
+}
+
+// made records a backup that a schedule has made. The user pauses the schedule when it is the last one.
+func (r *run) made(object string, o *unstructured.Unstructured) {
+	schedule := r.job.Scenario.ScheduleOf(o.GetName())
+	if !strings.HasPrefix(object, "backup/") || schedule == nil {
+		return
+	}
+	r.created(object, trace.Created{
+		Name: o.GetName(), Schedule: schedule.Name, ItemOperationTimeout: trace.Time(schedule.Template.ItemOperationTimeout.Duration),
+	})
+	if object == fmt.Sprintf("backup/%s-%d", schedule.Name, schedule.Backups) {
+		r.after(0, func() { r.try(r.user.Pause(context.Background(), schedule.Name)) })
+	}
+}
+
+// created records that an object is created.
+func (r *run) created(object string, c trace.Created) {
+	r.phases[object] = ""
+	r.changes++
+	r.rec.add(0, object, trace.Body{Created: &c})
+	r.faults.phase(object, string(velerov1.BackupPhaseNew))
+}
+
+// try keeps the error of what the user does, with which the run cannot go on.
+func (r *run) try(err error) { r.failed = errors.Join(r.failed, err) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 

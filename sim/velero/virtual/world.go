@@ -3,6 +3,7 @@ package virtual
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand"
 	"os"
 	"os/signal"
@@ -13,9 +14,11 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 	_ "unsafe" // for bubbleSeed
 
 	"github.com/go-logr/logr"
+	"github.com/sirupsen/logrus"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -27,7 +30,7 @@ import (
 const Velero = "1.18.3"
 
 // World runs scenarios in virtual time, one at a time: Velero and its libraries draw from math/rand's one source, write
-// temporary files to the process' TMPDIR, and log to its stdout whatever they are told. A run takes all three over. It has
+// temporary files to the process' TMPDIR, and log to its stdout whatever they are told. A run takes all three over, and the local time zone. It has
 // one processor, as the order of what goroutines do at the same time would not be the seed's.
 type World struct {
 	at    atomic.Int64 // of the running job
@@ -40,8 +43,10 @@ type World struct {
 //go:linkname bubbleSeed runtime.bubbleSeed
 var bubbleSeed uint64
 
-// New returns the world. Logging of the Kubernetes libraries is turned off for the whole process.
+// New returns the world. Logging of the Kubernetes libraries is turned off for the whole process, and so is the one logger of
+// Velero's that is nobody's own.
 func New() *World {
+	logrus.SetOutput(io.Discard)
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	// Velero's restorer asks for signals (pkg/restore/restore.go), which the runtime starts to watch at the first such call. In
@@ -67,7 +72,12 @@ func (w *World) Position(int) world.Position {
 }
 
 // Run implements world.World.
-func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (end trace.End, err error) {
+func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (trace.End, error) {
+	return w.run(ctx, job, sink, (*run).play)
+}
+
+// run is Run with a user of the caller's.
+func (w *World) run(ctx context.Context, job world.Job, sink func(trace.Event) error, play func(*run, context.Context) (trace.End, error)) (end trace.End, err error) {
 	w.at.Store(0)
 	w.steps.Store(0)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -83,6 +93,7 @@ func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) e
 	}
 	defer null.Close()
 	defer setStdout(null)()
+	defer setLocal(time.UTC)() // names of scheduled backups have the time in them
 
 	bubbleSeed = uint64(job.Seed)*2 + 1
 	// Velero's and client-go's jitter comes from math/rand's global source; go.mod sets randseednop=0.
@@ -99,7 +110,7 @@ func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) e
 	synctest.Test(new(testing.T), func(*testing.T) {
 		var r *run
 		if r, err = newRun(w, job, sink); err == nil {
-			end, err = r.run(ctx)
+			end, err = r.run(ctx, play)
 		}
 	})
 	return end, err
@@ -121,4 +132,10 @@ func setStdout(f *os.File) (restore func()) {
 	old := os.Stdout
 	os.Stdout = f
 	return func() { os.Stdout = old }
+}
+
+func setLocal(l *time.Location) (restore func()) {
+	old := time.Local
+	time.Local = l
+	return func() { time.Local = old }
 }

@@ -1,0 +1,63 @@
+package envtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/vmware-tanzu/velero/pkg/plugin/framework"
+	"github.com/vmware-tanzu/velero/pkg/plugin/framework/common"
+
+	"github.com/velosim/velosim/sim/scenario"
+)
+
+// registrations are what the user's plugins register, and the file that does.
+type registrations map[registration]string
+
+// registration is a plugin of Velero's. With a second one of the same kind and name the server does not start, and of two versions of a
+// kind it calls the newer one for both (pkg/plugin/clientmgmt/process/registry.go): they count as one here.
+type registration struct{ kind, name string }
+
+func registrationOf(kind common.PluginKind, name string) registration {
+	return registration{strings.TrimSuffix(kind.String(), "V2"), name}
+}
+
+func (r registration) String() string { return fmt.Sprintf("the %s %s", r.kind, r.name) }
+
+// probe says why the user's plugins are unusable, or what they register.
+func (o Options) probe(ctx context.Context, folder string) (registrations, error) {
+	all := registrations{}
+	var wrong []error
+	for _, path := range o.Extra {
+		registered, err := probe(ctx, path, folder)
+		wrong = append(wrong, err, all.add(path, registered))
+	}
+	return all, errors.Join(wrong...)
+}
+
+// add adds those of a file.
+func (all registrations) add(path string, registered []framework.PluginIdentifier) error {
+	var wrong []error
+	for _, id := range registered {
+		r := registrationOf(id.Kind, id.Name)
+		if other, ok := all[r]; ok {
+			wrong = append(wrong, fmt.Errorf("the plugins %s and %s both register %s, and Velero takes one of that name alone: leave one out", other, path, r))
+		}
+		all[r] = path
+	}
+	return errors.Join(wrong...)
+}
+
+// clash says which of the scenario's plugins one of the user's is, too.
+func (all registrations) clash(scripted []scenario.Plugin) error {
+	var wrong []error
+	for _, p := range scripted {
+		r := registrationOf(common.PluginKind(p.Action), p.Name)
+		if path, ok := all[r]; ok {
+			wrong = append(wrong, fmt.Errorf("the plugin %s registers %s, and the scenario has a scripted one of that name, of which Velero takes one alone: "+
+				"rename that of the scenario or remove it from there, or leave out --plugin %s", path, r, path))
+		}
+	}
+	return errors.Join(wrong...)
+}

@@ -1,0 +1,121 @@
+package model
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
+)
+
+// vanish adds the paths of an object that is gone before its end, and of one that has come back.
+func (p *predictor) vanish() {
+	for _, f := range p.faults {
+		if !f.ends {
+			continue
+		}
+		for path := range maps.Clone(p.paths) {
+			for i := range len(path) + 1 {
+				if !f.reached(path[:i]) {
+					continue
+				}
+				p.paths[path[:i]] = true
+				for _, end := range stored() {
+					if f.syncs {
+						p.paths[path[:i]+string([]byte{byte(end)})] = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// stored are the phases of backups that pkg/controller/backup_sync_controller.go creates.
+func stored() []phase.Phase {
+	return []phase.Phase{phase.Completed, phase.PartiallyFailed, phase.Failed}
+}
+
+// hold adds the paths of objects that wait for ever for others: for their turn in the queue, or for a controller that is held by a call.
+// A controller has one worker, other than that of backups.
+func hold(rules phase.Rules, s *scenario.Scenario, all predictions) {
+	for grown := true; grown; {
+		grown = false
+		for i := range all {
+			it := subjectOf(s, all[i].Object)
+			for _, path := range slices.Clone(all[i].Paths) {
+				for n := range path {
+					if held := Path(path[:n]); !all[i].Allows(held) && it.held(rules, held.End(), all) {
+						all[i].Paths = append(all[i].Paths, held)
+						grown = true
+					}
+				}
+			}
+		}
+	}
+	for i := range all {
+		all[i].sort()
+	}
+}
+
+// held reports whether the subject may stay in the phase for ever, as another stays where it is.
+func (s subject) held(rules phase.Rules, p phase.Phase, all predictions) bool {
+	var by []phase.Phase // the phases in which another holds it
+	switch {
+	case s.kind == phase.Backup && p == phase.Queued:
+		return s.heldInQueue(rules, all)
+	case s.kind == phase.Restore && p == phase.New:
+		by = []phase.Phase{phase.InProgress}
+	case slices.Contains(waiting(), p):
+		by = waiting()
+	case slices.Contains(finalizing(), p):
+		by = finalizing()
+	}
+	return slices.ContainsFunc(s.others(), func(o string) bool { return all.of(o).endsIn(by...) })
+}
+
+// heldInQueue reports whether the subject may stay Queued: another of its namespaces stays before it or in its run, or as many as may
+// run at a time.
+func (s subject) heldInQueue(rules phase.Rules, all predictions) bool {
+	running := 0
+	for _, o := range s.others() {
+		other := subjectOf(s.Scenario, o)
+		stays := all.of(o).endsIn(phase.ReadyToStart, phase.InProgress)
+		if shares(s.spec, other.spec) && (stays || all.of(o).endsIn(phase.Queued)) {
+			return true
+		}
+		if stays || rules.QueueSlotLeaked && (s.vanishes(o) || all.of(o).endsIn(phase.FailedValidation)) {
+			running++
+		}
+	}
+	return running > 0 && running >= s.Server.ConcurrentBackups
+}
+
+// endsIn reports whether the object may end, or stay, in one of the phases.
+func (p Prediction) endsIn(in ...phase.Phase) bool {
+	return p.Unknown != "" && len(in) > 0 || slices.ContainsFunc(p.Ends(), func(e phase.Phase) bool { return slices.Contains(in, e) })
+}
+
+// create takes the paths of objects away that are never created.
+func create(s *scenario.Scenario, all predictions) {
+	ended := true
+	for _, object := range s.Order() {
+		i := slices.IndexFunc(all, func(p Prediction) bool { return p.Object == object })
+		it := subjectOf(s, object)
+		if it.kind == phase.Restore && !all.of(it.backup).endsIn(phase.Completed, phase.PartiallyFailed) || !ended {
+			all[i] = Prediction{Object: object}
+			continue
+		}
+		ended = all[i].Unknown != "" || it.vanishes(object) || slices.ContainsFunc(all[i].Ends(), phase.Phase.Final)
+	}
+	for i, p := range all {
+		it := subjectOf(s, p.Object)
+		if it.at == nil || it.at.Phase == "" || it.at.Phase == phase.New.String() {
+			continue
+		}
+		point := all.of(it.at.Object)
+		passes := func(path Path) bool { return slices.Contains(path, phaseNamed(it.at.Phase)) }
+		if point.Unknown == "" && !slices.ContainsFunc(point.Paths, passes) {
+			all[i] = Prediction{Object: p.Object}
+		}
+	}
+}

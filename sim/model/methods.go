@@ -1,0 +1,77 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
+)
+
+// appliesTo takes in what AppliesTo does. Velero asks every plugin before the items, and again in a backup's finalizer; an error is that
+// of the run as a whole (ResolveActions in pkg/plugin/framework/action_resolver.go).
+func (c *casting) appliesTo(plugins []scenario.Plugin) error {
+	refused, surely := false, false
+	for _, p := range plugins {
+		m, hangs := c.strikes(p.AppliesTo)
+		if m.from == 0 {
+			continue
+		}
+		may, must := m.from == 1 || !c.counted, m.from == 1 && (c.counted || m.times == 0)
+		switch {
+		case hangs && c.rules.PluginCallWithoutDeadline:
+			for i := range c.casts {
+				c.casts[i].hangsLate = c.casts[i].hangsLate || len(c.casts[i].roles) > 0
+			}
+			if may {
+				c.add(cast{hangs: true, timeout: c.casts[0].timeout, poll: c.casts[0].poll})
+			}
+		default:
+			refused, surely = refused || may, surely || must
+			if !must && m.times == 0 && p.Action == scenario.BackupItemAction && c.kind == phase.Backup {
+				return fmt.Errorf("AppliesTo of %s may fail for ever in the finalizer, which the model does not have", p.Name)
+			}
+		}
+	}
+	if !refused || c.kind == phase.Restore && plugins[0].Action == scenario.BackupItemAction {
+		return nil
+	}
+	if surely {
+		c.casts = nil
+	}
+	c.add(cast{doomed: c.kind == phase.Backup, fails: c.kind == phase.Restore})
+	return nil
+}
+
+// waits is how long Velero waits, for an item, until AreAdditionalItemsReady says so.
+func (c *casting) waits(p scenario.Plugin) time.Duration {
+	if !p.Execute.WaitForAdditionalItems {
+		return 0
+	}
+	ready := p.AreAdditionalItemsReady
+	d := ready.After.Duration
+	if ready.Never {
+		d = c.Server.ResourceTimeout.Duration
+	}
+	return longer(min(d, c.Server.ResourceTimeout.Duration), takes(ready.Behaviour), 2) + time.Second
+}
+
+// ready takes in what AreAdditionalItemsReady does: an item whose additional items are never ready has an error, and the next plugin is
+// called for it all the same (itemsAvailable in pkg/restore/restore.go).
+func (c *casting) ready(p scenario.Plugin) {
+	ready := p.AreAdditionalItemsReady
+	m, hangs := c.strikes(ready.Behaviour)
+	late := ready.Never || ready.After.Duration+2*time.Second > c.Server.ResourceTimeout.Duration
+	if len(c.called(p)) == 0 || !p.Execute.WaitForAdditionalItems || m.from == 0 && !late {
+		return
+	}
+	for _, cast := range slices.Clone(c.casts) {
+		if hangs {
+			cast.hangs = true
+		} else {
+			cast.fails = true
+		}
+		c.add(cast)
+	}
+}

@@ -1,0 +1,59 @@
+package scenario
+
+import "github.com/velosim/velosim/sim/phase"
+
+// The values that a file may choose from, where no field says them by itself.
+
+func worlds() []string { return []string{"virtual", "envtest"} }
+
+func verbs() []string { return []string{"put", "get", "exists", "delete"} }
+
+func methods() []string {
+	return []string{"AppliesTo", "Execute", "Progress", "Cancel", "AreAdditionalItemsReady"}
+}
+
+func actions() []string {
+	return []string{string(BackupItemAction), string(RestoreItemAction), string(DeleteItemAction)}
+}
+
+func afterCancels() []string { return []string{string(Fails), string(Completes), string(Continues)} }
+
+// resources that items may be of; short: those that can be written without a manifest.
+func resources(short bool) []string {
+	var names []string
+	for _, k := range objectKinds() {
+		if k.short || !short {
+			names = append(names, k.resource)
+		}
+	}
+	return names
+}
+
+// phasesOf are the phases of a kind, as Velero spells them.
+func phasesOf(k phase.Kind) []string {
+	return names(k.Phases(), func(phase.Phase) bool { return true })
+}
+
+// finalPhases are those that a run ends in. A deletion is another matter.
+func finalPhases() []string {
+	return names(phase.Restore.Phases(), phase.Phase.Final)
+}
+
+func names(ps []phase.Phase, keep func(phase.Phase) bool) []string {
+	var out []string
+	for _, p := range ps {
+		if keep(p) {
+			out = append(out, p.String())
+		}
+	}
+	return out
+}
+
+// ruleNames are the deviations that a scenario can name.
+func ruleNames() []string {
+	var out []string
+	for _, r := range phase.All() {
+		out = append(out, r.Name)
+	}
+	return out
+}

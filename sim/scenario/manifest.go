@@ -1,0 +1,59 @@
+package scenario
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/json"
+)
+
+// kind is a kind of object that the cluster can have, and the resource that serves it.
+type objectKind struct {
+	apiVersion, kind, resource string
+	// short: items of it can be written in short, as an object without content is valid.
+	short bool
+}
+
+func objectKinds() []objectKind {
+	return []objectKind{
+		{"v1", "ConfigMap", "configmaps", true},
+		{"v1", "Secret", "secrets", true},
+		{"v1", "ServiceAccount", "serviceaccounts", true},
+		{"v1", "Service", "services", false},
+		{"v1", "PersistentVolumeClaim", "persistentvolumeclaims", false},
+		{"v1", "Pod", "pods", false},
+		{"apps/v1", "Deployment", "deployments", false},
+	}
+}
+
+// UnmarshalJSON implements json.Unmarshaler: whole numbers stay whole, as Kubernetes has them.
+func (m *Manifest) UnmarshalJSON(b []byte) error {
+	var object map[string]any
+	err := json.Unmarshal(b, &object)
+	*m = object
+	return err
+}
+
+// Item is the manifest's object, as the scenario names it; not ok: the manifest does not say.
+func (m Manifest) Item() (item Item, ok bool) {
+	apiVersion, _ := m["apiVersion"].(string)
+	kind, _ := m["kind"].(string)
+	metadata, _ := m["metadata"].(map[string]any)
+	namespace, _ := metadata["namespace"].(string)
+	name, _ := metadata["name"].(string)
+	kinds := objectKinds()
+	i := slices.IndexFunc(kinds, func(k objectKind) bool { return k.apiVersion == apiVersion && k.kind == kind })
+	if i < 0 || namespace == "" || name == "" {
+		return "", false
+	}
+	return Item(kinds[i].resource + "/" + namespace + "/" + name), true
+}
+
+// Manifest is the item's; nil: it is written in short.
+func (s *Scenario) Manifest(item Item) Manifest {
+	for _, m := range s.Manifests {
+		if of, ok := m.Item(); ok && of == item {
+			return m
+		}
+	}
+	return nil
+}

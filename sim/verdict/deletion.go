@@ -1,0 +1,71 @@
+package verdict
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
+)
+
+// refusedToDelete reports whether a request to delete the backup has ended with errors since the backup is Deleting: Velero then keeps it
+// (Reconcile, pkg/controller/backup_deletion_controller.go).
+func (r *run) refusedToDelete(o *object) bool {
+	since := o.changes[len(o.changes)-1].event
+	for _, e := range r.events[since:] {
+		if e.Write == nil || e.Write.Resource != "deletebackuprequests" || e.Write.Error != "" || requested(e.Write.Name) != o.id() {
+			continue
+		}
+		var request struct {
+			Status struct {
+				Phase  string
+				Errors []string
+			}
+		}
+		if json.Unmarshal([]byte(e.Write.Change), &request) == nil && len(request.Status.Errors) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// requested is the backup that a DeleteBackupRequest, namespace/name, is for: its name is the backup's and a random end
+// (NewDeleteBackupRequest, pkg/backup/delete_helpers.go).
+func requested(request string) string {
+	_, name, _ := strings.Cut(request, "/")
+	if i := strings.LastIndexByte(name, '-'); i >= 0 {
+		return name[:i]
+	}
+	return name
+}
+
+// mayGo reports whether somebody asked for the object to be deleted: the user, or, by a request, Velero, which deletes a backup that is
+// Deleting with its restores.
+func (r *run) mayGo(o *object) bool {
+	if r.asked(func(d scenario.Do) bool { return d.Remove == o.name || o.kind == phase.Restore && d.Delete == o.name }) {
+		return true
+	}
+	if x := r.restore(o.name); x != nil {
+		o = r.find("backup/" + x.Backup)
+	}
+	return o.has(phase.Deleting.String())
+}
+
+// asked reports whether a fault has struck that does this.
+func (r *run) asked(is func(scenario.Do) bool) bool {
+	return slices.ContainsFunc(r.scenario.Faults, func(f scenario.Fault) bool { return is(f.Do) && r.faults[f.ID] })
+}
+
+// undeleted is what accounting finds of an object that Velero has deleted and that is still in the object store. What the user removes
+// stays there, and so does what belongs to a restore whose backup is gone, as only the backup says where that is (deleteExternalResources,
+// pkg/controller/restore_controller.go).
+func (r *run) undeleted(o *object) []Finding {
+	if !o.gone() || o.store == nil || r.asked(func(d scenario.Do) bool { return d.Remove == o.name }) {
+		return nil
+	}
+	if x := r.restore(o.name); x != nil && r.asked(func(d scenario.Do) bool { return d.Remove == "backup/"+x.Backup }) {
+		return nil
+	}
+	return []Finding{r.atEnd("accounting", o.name, "nothing of it in the object store, as it was deleted", "it is still there")}
+}

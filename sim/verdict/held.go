@@ -1,0 +1,78 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/velosim/velosim/sim/phase"
+)
+
+// worker is who takes an object on from a phase. Each controller has one, other than that of backups (SetupWithManager in
+// pkg/controller), so that objects of a kind with the same one wait for each other.
+type worker int
+
+const (
+	runs worker = iota
+	polls
+	finishes
+	deletes
+)
+
+func workerOf(p string) worker {
+	switch {
+	case strings.HasPrefix(p, waits):
+		return polls
+	case strings.HasPrefix(p, finalizes):
+		return finishes
+	case p == phase.Deleting.String():
+		return deletes
+	}
+	return runs
+}
+
+// holder is a call that keeps an object from going on: one that goes on, and should have been given up, for the object itself or for
+// another whose worker it needs. Nil: there is none.
+func (r *run) holder(o *object) *call {
+	if o == nil || final(o.phase()) && o.phase() != phase.Deleting.String() {
+		return nil
+	}
+	for _, c := range r.open {
+		if r.hung(c) && (c.object == o || c.object == r.nobody) {
+			return c
+		}
+	}
+	need := workerOf(o.phase())
+	held := map[*object]bool{}
+	for _, c := range r.open {
+		if !r.hung(c) || c.object == r.nobody || c.object.kind != o.kind || workerOf(c.object.phaseAt(c.event)) != need {
+			continue
+		}
+		held[c.object] = true
+		if need != runs || o.kind == phase.Restore || len(held) >= r.scenario.Server.ConcurrentBackups || r.conflict(o, c.object) {
+			return c
+		}
+	}
+	return nil
+}
+
+// hung reports whether the call goes on, and should have been given up.
+func (r *run) hung(c *call) bool { return c.inFlight() && r.at-c.at > r.deadline() }
+
+// conflict reports whether two backups have a namespace in common: Velero runs but one of them at a time (detectNSConflictsInternal,
+// pkg/controller/backup_queue_controller.go).
+func (r *run) conflict(a, b *object) bool {
+	included := r.namespaces(b)
+	return slices.ContainsFunc(r.namespaces(a), func(namespace string) bool { return slices.Contains(included, namespace) })
+}
+
+func (r *run) namespaces(o *object) []string {
+	_, name, _ := strings.Cut(o.name, "/")
+	if spec := r.scenario.BackupNamed(name); spec != nil && len(spec.IncludedNamespaces) > 0 {
+		return spec.IncludedNamespaces
+	}
+	var all []string
+	for _, item := range r.scenario.Items {
+		all = append(all, item.Namespace())
+	}
+	return all
+}
