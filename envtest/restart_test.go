@@ -14,6 +14,7 @@ import (
 	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/world"
 )
 
 // TestKilledWhileItStarts: a fault that strikes when the trace says that the server has started, and its process is still being made,
@@ -29,7 +30,7 @@ func TestKilledWhileItStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &run{
-		world: New(Options{Server: velero}), config: &rest.Config{Host: "http://127.0.0.1:1"}, folder: folder, kept: folder,
+		job: world.Job{Scenario: &scenario.Scenario{}}, world: New(Options{Server: velero}), config: &rest.Config{Host: "http://127.0.0.1:1"}, folder: folder, kept: folder,
 		cluster: cluster.Cluster{Velero: "velero"}, changed: make(chan struct{}), phases: map[string]string{},
 	}
 	r.ctx, r.cancel = context.WithCancel(t.Context())

@@ -7,5 +7,5 @@
 //	}
 //
 // Each file opens with a comment that says what happens and what must come of it, and is named after its scenario. The
-// format is described by package sim/scenario. This package imports only the standard library.
+// format is described by package sim/scenario, docs/scenario.md and the JSON Schema beside the files. This package imports only the standard library.
 package scenarios

@@ -47,7 +47,7 @@ func (*replayer) Position(int) world.Position { return world.Position{} }
 func (w *replayer) Run(ctx context.Context, job world.Job, sink func(trace.Event) error) (trace.End, error) {
 	r := replay{sink: sink, object: job.Scenario.Object()}
 	r.say(trace.Body{Process: &trace.Process{Name: "server", State: "started"}})
-	r.say(trace.Body{Created: &trace.Created{ItemOperationTimeout: trace.Time(job.Scenario.Backup.ItemOperationTimeout.Duration)}})
+	r.say(trace.Body{Created: &trace.Created{ItemOperationTimeout: trace.Time(job.Scenario.Backups[0].ItemOperationTimeout.Duration)}})
 	r.phases("Queued", "ReadyToStart")
 	behaviour, _, _ := strings.Cut(job.Scenario.Metadata.Name, "-")
 	w.deaf.Store(behaviour == "deaf")

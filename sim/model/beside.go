@@ -79,6 +79,9 @@ func (s subject) heldInQueue(rules phase.Rules, all predictions) bool {
 	running := 0
 	for _, o := range s.others() {
 		other := subjectOf(s.Scenario, o)
+		if at := other.at; at != nil && at.Object == s.object && phaseNamed(at.Phase) > phase.Queued { // it has left the queue by then
+			continue
+		}
 		stays := all.of(o).endsIn(phase.ReadyToStart, phase.InProgress)
 		if shares(s.spec, other.spec) && (stays || all.of(o).endsIn(phase.Queued)) {
 			return true

@@ -115,7 +115,7 @@ func (c *checker) event(e trace.Event) string {
 func (c *checker) deleted(byVelero bool) string {
 	next := map[phase.State]bool{}
 	for s := range c.closed() {
-		if !byVelero || s.Kind == phase.Restore || s.Phase == phase.Deleting || s.Phase == phase.Completed || s.Phase == phase.PartiallyFailed {
+		if !byVelero || s.Kind == phase.Restore || s.Deleted || s.Phase == phase.Completed || s.Phase == phase.PartiallyFailed {
 			next[s] = true
 		}
 	}
@@ -194,10 +194,10 @@ func (c *checker) phase(p *trace.Phase) {
 // steps are the inputs that may change a phase.
 func (c *checker) steps() []phase.Input {
 	if c.busy() {
-		return []phase.Input{phase.RunFailed, phase.DeletionRequested}
+		return []phase.Input{phase.RunFailed, phase.DeletionRequested, phase.DeletionOvertaken}
 	}
 	steps := []phase.Input{
-		phase.Enqueued, phase.Dequeued, phase.Requeued, phase.Validated, phase.Rejected, phase.BackupUnfinished, phase.PassEnded, phase.FinalizerSucceeded, phase.DeletionRequested,
+		phase.Enqueued, phase.Dequeued, phase.Requeued, phase.Validated, phase.Rejected, phase.BackupUnfinished, phase.PassEnded, phase.FinalizerSucceeded, phase.DeletionRequested, phase.DeletionOvertaken,
 		phase.RunFailed, // for reasons that no event shows
 	}
 	if c.up {

@@ -106,16 +106,17 @@ func (s subject) hosts(at scenario.Point) []string {
 	return slices.DeleteFunc(s.Objects(), func(o string) bool {
 		other := subjectOf(s.Scenario, o)
 		if at.Store != nil {
-			folder, _, _ := strings.Cut(strings.TrimPrefix(at.Store.Key, other.kind.String()+"s/"), "/")
-			own := strings.HasPrefix(at.Store.Key, other.kind.String()+"s/") && other.kind.String()+"/"+folder == o
 			reads := other.kind == phase.Restore && (at.Store.Verb == "get" || at.Store.Verb == "exists")
-			return !own && (!reads || !strings.HasPrefix(at.Store.Key, "backups/"+strings.TrimPrefix(other.backup, "backup/")+"/"))
+			return !strings.HasPrefix(at.Store.Key, folder(o)) && (!reads || !strings.HasPrefix(at.Store.Key, folder(other.backup)))
 		}
 		return !slices.ContainsFunc(s.Plugins, func(p scenario.Plugin) bool {
 			return p.Name == at.Call.Plugin && (p.Action == other.action() || p.Action == scenario.DeleteItemAction && s.deletable(o))
 		})
 	})
 }
+
+// folder is where the object store has what is stored of an object.
+func folder(object string) string { return strings.Replace(object, "/", "s/", 1) + "/" }
 
 // action is that of the plugins which the object's run calls.
 func (s subject) action() scenario.Action {
@@ -143,7 +144,7 @@ func (s subject) asked(f scenario.Fault) (c consequence) {
 	}
 	if p := phaseNamed(f.At.Phase); f.At.Object == s.object && p != phase.New {
 		c.written, c.nth, c.reaches = []phase.Phase{p}, max(f.At.Nth, 1), true
-		c.surely = p == phase.Completed && f.Do.Delete != "" // the tracker has let go of it
+		c.surely = p == phase.Completed && s.kind == phase.Backup && f.Do.Delete != "" // the tracker has let go of it
 	}
 	return c
 }

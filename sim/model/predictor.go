@@ -126,21 +126,22 @@ func (p *predictor) ask(n node) {
 		if n.due > 0 || n.struck&(1<<i) != 0 || n.deleted {
 			continue
 		}
-		for _, in := range []phase.Input{phase.DeletionRequested, phase.Described} {
-			if n.InPass && n.Object.Hung == phase.NoCall || !f.possible(in, n) || !p.machine.Spec.Enabled(n.Object, in) {
+		for _, in := range []phase.Input{phase.DeletionRequested, phase.DeletionOvertaken, phase.Described} {
+			asked := in
+			if in == phase.DeletionOvertaken {
+				asked = phase.DeletionRequested
+			}
+			if n.InPass && n.Object.Hung == phase.NoCall || !f.possible(asked, n) || !p.machine.Spec.Enabled(n.Object, in) {
 				continue
 			}
 			next := n
 			next.struck |= 1 << i
 			next.Object, _ = p.machine.Spec.Step(n.Object, in)
-			switch {
-			case in == phase.Described:
+			switch in {
+			case phase.Described:
 				next.save()
-			case !n.Object.Phase.Final(): // the reconcile of another controller may be under way
-				running := next
-				running.Object, running.deleted = n.Object, true
-				running.path += string([]byte{byte(phase.Deleting)})
-				p.visit(running)
+			case phase.DeletionOvertaken: // what goes on, goes on as if there were no deletion
+				next.Object, next.deleted = n.Object, true
 				fallthrough
 			default:
 				next.path += string([]byte{byte(phase.Deleting)})

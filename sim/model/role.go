@@ -14,6 +14,36 @@ type role struct {
 	afterCancel                       scenario.AfterCancel
 }
 
+// role is what the plugin's operations do.
+func (c *casting) role(p scenario.Plugin, in cast) role {
+	r := role{due: in.timeout, timesOut: true, afterCancel: p.Operation.AfterCancel}
+	if n := len(p.Operation.Progress); n > 0 {
+		last := p.Operation.Progress[n-1]
+		age := last.At.Duration
+		if (last.Completed || last.Failed != "") && age <= longer(in.timeout, in.slack, 1) {
+			r.completes, r.fails = last.Completed, last.Failed != ""
+			r.due = min(age, in.timeout)
+			r.timesOut = in.timeout <= longer(age, in.slack, 1)
+		}
+	}
+	if p.Operation.Forgets {
+		r.forgotten = misbehaviour{from: 2} // the first poll is made by the process that has started it
+	}
+	switch m, hangs := c.strikes(p.Progress); {
+	case hangs:
+		r.hangs = m
+	default:
+		r.errors = m
+	}
+	if p.Operation.Unknown {
+		r.errors = misbehaviour{from: 1}
+	}
+	if m, hangs := c.strikes(p.Cancel); hangs {
+		r.cancels = m
+	}
+	return r
+}
+
 // misbehaviour strikes the calls from one on, and so many; times 0: all from there on. The zero value strikes none.
 type misbehaviour struct{ from, times int }
 

@@ -56,7 +56,7 @@ func (s subject) atCall(f scenario.Fault) consequence {
 // atStore is what a fault at an access to the object store does. Where nothing says which upload it is, it may be any.
 func (s subject) atStore(f scenario.Fault) consequence {
 	k := s.kind
-	own := strings.HasPrefix(f.At.Store.Key, k.String()+"s/")
+	own := strings.HasPrefix(f.At.Store.Key, folder(s.object))
 	put, first := f.At.Store.Verb == "put", max(f.At.Nth, 1) == 1
 	if f.Do.Kill != nil {
 		c := consequence{inputs: []phase.Input{phase.ServerKilled}, surely: own && f.At.Delay.Duration == 0}

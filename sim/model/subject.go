@@ -52,8 +52,23 @@ func kindOf(object string) phase.Kind {
 // precedes reports whether a has ended when b is created.
 func (s subject) precedes(a, b string) bool {
 	order := s.Order()
-	i, j := slices.Index(order, a), slices.Index(order, b)
-	return i >= 0 && i < j
+	if i, j := slices.Index(order, a), slices.Index(order, b); i >= 0 && i < j {
+		return true
+	}
+	for range s.Objects() { // b is created in the run of another, and that perhaps too
+		at := subjectOf(s.Scenario, b).at
+		switch {
+		case at == nil || at.Phase == "":
+			return false
+		case at.Object == a && phaseNamed(at.Phase).Final():
+			return true
+		}
+		b = at.Object
+		if i, j := slices.Index(order, a), slices.Index(order, b); i >= 0 && i < j {
+			return true
+		}
+	}
+	return false
 }
 
 // beside reports whether the other may run while the subject does.
@@ -95,7 +110,10 @@ func (s subject) described() bool {
 
 // unsure reports whether a restore may have deleted the items before the backup has them all.
 func (s subject) unsure(backup string) bool {
-	return slices.ContainsFunc(s.Restores, func(x scenario.Restore) bool { return !s.precedes(backup, "restore/"+x.Name) })
+	return slices.ContainsFunc(s.Restores, func(x scenario.Restore) bool {
+		later := x.At != nil && x.At.Object == backup && phaseNamed(x.At.Phase) > phase.InProgress
+		return !later && !s.precedes(backup, "restore/"+x.Name)
+	})
 }
 
 // shares reports whether two backups have a namespace in common.

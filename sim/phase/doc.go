@@ -121,6 +121,9 @@
 //     backups after it stay Queued until the server restarts.
 //   - unfinished-backup-restored (unreported). Demanded, as proposed by velosim: a restore of a backup that is neither Completed nor
 //     PartiallyFailed ends FailedValidation. v1.18: validation does not look at the backup's phase.
+//   - deletion-overtaken (unreported). Demanded, as proposed by velosim: nothing but its deletion writes the phase of a backup that is
+//     Deleting, and one whose run has begun is not deleted. v1.18: reconciles that had begun before write over Deleting, and a deletion
+//     comes in between the patch to InProgress and the entry in the tracker.
 //
 // A release without a queue (1.14) goes from New to InProgress: [Rules].Unqueued.
 //
@@ -131,7 +134,6 @@
 // The machine speaks of one object. It does not have:
 //
 //   - A start whose list fails, which leaves what is InProgress as it is until the next start.
-//   - Two controllers that patch the phase of one object: Deleting, say, overwritten by a pass that had begun before.
 //   - A pass that begins from a cache which does not show yet what the pass before has written. A pass that takes longer than a
 //     poll is followed by the next one at once; in 1.18.3 that one can find no operations in memory, load those that have
 //     ended from the object store, see no new error, and write Finalizing over what came after: an object whose operation has

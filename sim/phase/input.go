@@ -93,6 +93,9 @@ const (
 	InformerResynced
 	// DeletionRequested: the user creates a DeleteBackupRequest, or the object has expired, and Velero accepts it.
 	DeletionRequested
+	// DeletionOvertaken: deletion is granted while another controller's reconcile is under way, which still writes the phase; a run that
+	// has just begun is not in the tracker yet.
+	DeletionOvertaken
 	// Described: the user asks for the operations, and the server uploads what it knows of them. The errors that a pass could not
 	// write are forgotten as in PassPatchLost.
 	Described
@@ -182,6 +185,9 @@ func (i Input) info() inputInfo {
 		return inputInfo{"the informers resynced", "pkg/controller/backup_controller.go: SetupWithManager"}
 	case DeletionRequested:
 		return inputInfo{"deletion was requested", "pkg/controller/backup_deletion_controller.go: Reconcile"}
+	case DeletionOvertaken:
+		return inputInfo{"deletion was requested during a reconcile", "pkg/controller/backup_deletion_controller.go: Reconcile; pkg/controller/backup_controller.go: Reconcile; " +
+			"pkg/controller/backup_queue_controller.go: Reconcile"}
 	case Described:
 		return inputInfo{"the operations were described", "pkg/controller/download_request_controller.go: Reconcile; pkg/itemoperationmap/backup_operation_map.go: UpdateForBackup; " +
 			"pkg/itemoperationmap/restore_operation_map.go: UpdateForRestore"}

@@ -39,6 +39,7 @@ type Rules struct {
 	RunPatchGivenUp               bool
 	QueueSlotLeaked               bool
 	UnfinishedBackupRestored      bool
+	DeletionOvertaken             bool
 }
 
 // Rule is a rule in which a release deviates from what is demanded.
@@ -192,8 +193,19 @@ func All() []Rule {
 			Statement: "A restore of a backup that is not Completed or PartiallyFailed ends FailedValidation.",
 			Deviation: "The validation of a restore does not look at the phase of its backup: one that still waits for its operations is restored as it is, and the restore of one without contents is Failed.",
 			Source:    proposed + "; validateAndComplete in pkg/controller/restore_controller.go",
+			Witness:   "restore-of-waiting-backup",
 			Releases:  []string{"v1.14", "v1.18"},
 			field:     func(r *Rules) *bool { return &r.UnfinishedBackupRestored },
+		},
+		{
+			Name:      "deletion-overtaken",
+			Statement: "Nothing but its deletion writes the phase of a backup that is Deleting, and a backup whose run has begun is not deleted.",
+			Deviation: "Phases are patched whatever phase is there: a reconcile of the queue, the run or the operations that had begun before writes over Deleting, and the backup goes on until it is gone; and a deletion between the patch to InProgress and the entry in the tracker is granted.",
+			Source: proposed + "; Reconcile in pkg/controller/backup_queue_controller.go, backup_controller.go, backup_operations_controller.go and " +
+				"backup_deletion_controller.go",
+			Breaks:   []string{"final-phase-is-kept"},
+			Releases: []string{"v1.14", "v1.18"},
+			field:    func(r *Rules) *bool { return &r.DeletionOvertaken },
 		},
 	}
 }

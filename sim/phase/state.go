@@ -36,6 +36,12 @@ type State struct {
 	// operations any more.
 	Abandoned bool
 
+	// Overtaken: the phase is Deleting, and a reconcile that had begun before goes on from Seen, and may write what follows.
+	Overtaken bool
+	Seen      Phase
+	// Deleted: the user's request to delete the object was granted: it may be gone from then on, whatever its phase.
+	Deleted bool
+
 	// Down: no server is running.
 	Down bool
 	// Forgotten: no event or timer brings the object to its controller, other than, if it is ReadyToStart, an informer resync; or, if

@@ -52,8 +52,18 @@ func (r Rules) step(s State, in Input) (next State, effects Effects, ok bool) {
 		if s.Kind != Backup || s.Phase == Deleting || s.Tracked == TrackedRunning || s.Tracked == TrackedPost {
 			return s, 0, false
 		}
-		s.Phase, s.Tracked, s.Forgotten = Deleting, Untracked, false
+		s.Phase, s.Tracked, s.Forgotten, s.Deleted = Deleting, Untracked, false, true
 		return s, 0, true
+	case DeletionOvertaken:
+		begun := s.Tracked != TrackedRunning && s.Tracked != TrackedPost || s.Phase == InProgress && s.operations() == 0 && s.Errors == 0
+		if s.Kind != Backup || s.Phase.Final() || !begun || !r.DeletionOvertaken {
+			return s, 0, false
+		}
+		s.Overtaken, s.Seen, s.Phase, s.Deleted = true, s.Phase, Deleting, true
+		return s, 0, true
+	}
+	if s.Overtaken {
+		return r.overtake(s, in)
 	}
 	if s.Hung != NoCall {
 		if in != CallTimedOut || r.PluginCallWithoutDeadline {
@@ -76,6 +86,17 @@ func (r Rules) step(s State, in Input) (next State, effects Effects, ok bool) {
 		return r.finalize(s, in)
 	}
 	return s, 0, false
+}
+
+// overtake is what a reconcile does to a backup that is Deleting, and was not when it began.
+func (r Rules) overtake(s State, in Input) (State, Effects, bool) {
+	seen := s.Seen
+	s.Overtaken, s.Seen, s.Phase = false, New, seen
+	next, effects, ok := r.step(s, in)
+	if next.Phase == seen {
+		next.Overtaken, next.Seen, next.Phase = true, seen, Deleting
+	}
+	return next, effects, ok
 }
 
 // begin is what the queue and backup controllers, and the restore controller, do before the run.
@@ -218,6 +239,7 @@ func giveUp(s State) State {
 // kill ends the server.
 func kill(s State) State {
 	s.Down, s.Hung, s.Tracked, s.Forgotten = true, NoCall, Untracked, false
+	s.Overtaken, s.Seen = false, New
 	switch s.Phase {
 	case InProgress:
 		// Nothing of the run was written; its operations are nobody's.

@@ -16,6 +16,7 @@ type linter struct {
 	decodeErrors Errors
 	objects      []string            // of the scenario
 	created      map[string]creation // by object
+	fates        fates
 }
 
 // sound tells whether nothing was found wrong at the path and below so far.
@@ -30,7 +31,7 @@ func (l *linter) lint() {
 	if !l.bounded() {
 		return
 	}
-	l.objects, l.created = l.scenario.Objects(), l.creations()
+	l.objects, l.created, l.fates = l.scenario.Objects(), l.creations(), l.scenario.fates()
 	l.creates()
 	l.items()
 	l.manifests()

@@ -83,7 +83,7 @@ func (l *linter) user(path string, f *Fault, verb, object string) {
 	}
 	l.object(do, object)
 	at := f.At
-	if !l.certain() || !l.sound(path) || at.Phase == "" || at.Delay.Duration > 0 || l.removed(at.Object) {
+	if !l.certain() || !l.sound(path) || at.Phase == "" || at.Delay.Duration > 0 || l.fates.removed[at.Object] {
 		return
 	}
 	p, err := phase.Parse(at.Phase)
@@ -92,31 +92,44 @@ func (l *linter) user(path string, f *Fault, verb, object string) {
 	}
 }
 
-// deletes tells whether Velero is asked to delete the object: by the user, or as a backup has expired. With a backup go its restores.
-func (l *linter) deletes(object string) bool {
-	kind, name, _ := strings.Cut(object, "/")
-	if l.does(func(d Do) bool { return d.Delete == object }) {
-		return true
+// fates are what the user and time do to the objects.
+type fates struct {
+	deleted   map[string]bool // Velero is asked to delete it: by the user, or as it has expired. With a backup go its restores
+	removed   map[string]bool // the user removes it from the cluster
+	backups   bool            // any backup is deleted
+	described bool            // any object is described
+}
+
+func (s *Scenario) fates() fates {
+	all := fates{deleted: map[string]bool{}, removed: map[string]bool{}}
+	for _, f := range s.Faults {
+		if f.Do.Delete != "" {
+			all.deleted[f.Do.Delete] = true
+		}
+		if f.Do.Remove != "" {
+			all.removed[f.Do.Remove] = true
+		}
+		all.described = all.described || f.Do.Describe != ""
 	}
-	if kind == "restore" {
-		x := l.scenario.RestoreNamed(name)
-		return x != nil && l.deletes("backup/"+x.Backup)
+	for _, b := range s.Backups {
+		all.expires("backup/"+b.Name, b.BackupSpec)
 	}
-	spec := l.scenario.BackupNamed(name)
-	return spec != nil && spec.TTL.Duration < defaultTTL
+	for _, x := range s.Schedules {
+		for i := range x.Backups {
+			all.expires(fmt.Sprintf("backup/%s-%d", x.Name, i+1), x.Template)
+		}
+	}
+	for _, x := range s.Restores {
+		if all.deleted["backup/"+x.Backup] {
+			all.deleted["restore/"+x.Name] = true
+		}
+	}
+	return all
 }
 
-// removed tells whether the user removes the object from the cluster.
-func (l *linter) removed(object string) bool {
-	return l.does(func(d Do) bool { return d.Remove == object })
-}
-
-// deletesBackups tells whether Velero is asked to delete any backup.
-func (l *linter) deletesBackups() bool {
-	return slices.ContainsFunc(l.objects, func(object string) bool { return kindOf(object) == "backup" && l.deletes(object) })
-}
-
-// does tells whether a fault does it.
-func (l *linter) does(it func(Do) bool) bool {
-	return slices.ContainsFunc(l.scenario.Faults, func(f Fault) bool { return it(f.Do) })
+func (all *fates) expires(backup string, spec BackupSpec) {
+	if spec.TTL.Duration < defaultTTL {
+		all.deleted[backup] = true
+	}
+	all.backups = all.backups || all.deleted[backup]
 }

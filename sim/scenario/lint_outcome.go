@@ -31,7 +31,7 @@ func (l *linter) outcome(path string, o *Outcome, object string) {
 
 // gone checks what is said of an object that must be gone in the end.
 func (l *linter) gone(path, object string) {
-	if l.decoded("faults") && l.certain() && slices.Contains(l.objects, object) && !l.deletes(object) && !l.removed(object) {
+	if l.decoded("faults") && l.certain() && slices.Contains(l.objects, object) && !l.fates.deleted[object] && !l.fates.removed[object] {
 		l.complain(path+".phase", "nothing deletes %s in this scenario; add a fault that does, or a ttl of its backup", object)
 	}
 	for _, name := range []string{"operations", "errors", "warnings"} {

@@ -23,7 +23,7 @@ func (l *linter) plugin(i int) {
 	if p.Action == RestoreItemAction && len(l.scenario.Restores) == 0 && len(l.decodeErrors) == 0 {
 		l.complain(path+".action", "a RestoreItemAction is never called without a restore; add \"restore: {}\"")
 	}
-	if p.Action == DeleteItemAction && len(l.decodeErrors) == 0 && !l.deletesBackups() {
+	if p.Action == DeleteItemAction && len(l.decodeErrors) == 0 && !l.fates.backups {
 		l.complain(path+".action", "a DeleteItemAction is never called unless a backup is deleted; add a fault that deletes one, or a ttl")
 	}
 	l.version(path, p)

@@ -49,7 +49,7 @@ func (l *linter) comes(path string, p *Point) {
 		return
 	}
 	// A backup can be queued twice, and one that is removed can come back.
-	again := p.Phase == phase.Queued.String() || p.Phase == phase.ReadyToStart.String() || l.removed(p.Object)
+	again := p.Phase == phase.Queued.String() || p.Phase == phase.ReadyToStart.String() || l.fates.removed[p.Object]
 	if p.Nth > 1 && !again {
 		l.complain(path+".nth", "%s is %s once only; leave nth out", p.Object, p.Phase)
 	}
@@ -72,7 +72,7 @@ func (l *linter) never(object, name string) string {
 	}
 	switch p {
 	case phase.Deleting:
-		if !l.deletes(object) {
+		if !l.fates.deleted[object] {
 			return "nothing deletes the backup; add a fault that does, or a ttl"
 		}
 	case phase.WaitingForPluginOperations, phase.WaitingForPluginOperationsPartiallyFailed:
@@ -105,7 +105,7 @@ func (l *linter) call(path string, c *Call) {
 			l.complain(path+".method", "is never called, as the plugin has Velero wait for no additional items; add execute.waitForAdditionalItems: true")
 		}
 	}
-	if l.certain() && !named(func(p Plugin) bool { return serves(p, l.scenario.Items) }) {
+	if resources := resourcesIn(l.scenario.Items, nil); l.certain() && !named(func(p Plugin) bool { return serves(p, resources) }) {
 		l.complain(path+".plugin", "is never called, as the scenario has no item of its resources; add one to items")
 	}
 }
@@ -129,8 +129,8 @@ func (l *linter) actions() bool {
 	return l.cast()
 }
 
-// itemsOf are the items that the backup or restore comes to.
-func (l *linter) itemsOf(object string) []Item {
+// resourcesOf are those of the items that the backup or restore comes to.
+func (l *linter) resourcesOf(object string) []string {
 	kind, name, _ := strings.Cut(object, "/")
 	if kind == "restore" {
 		name = l.scenario.RestoreNamed(name).Backup
@@ -139,21 +139,31 @@ func (l *linter) itemsOf(object string) []Item {
 	if spec == nil || spec.StorageLocation != defaultStorageLocation {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(l.scenario.Items), func(item Item) bool {
-		return len(spec.IncludedNamespaces) > 0 && !slices.Contains(spec.IncludedNamespaces, item.Namespace())
-	})
+	return resourcesIn(l.scenario.Items, spec.IncludedNamespaces)
 }
 
-// serves tells whether the plugin selects one of the items.
-func serves(p Plugin, items []Item) bool {
-	return slices.ContainsFunc(items, func(item Item) bool { return slices.Contains(p.Resources, item.Resource()) })
+// resourcesIn are those of the items in some namespaces; none: in all.
+func resourcesIn(items []Item, namespaces []string) []string {
+	var found []string
+	for _, item := range items {
+		in := len(namespaces) == 0 || slices.Contains(namespaces, item.Namespace())
+		if resource := item.Resource(); in && !slices.Contains(found, resource) {
+			found = append(found, resource)
+		}
+	}
+	return found
+}
+
+// serves tells whether the plugin selects one of the resources.
+func serves(p Plugin, resources []string) bool {
+	return slices.ContainsFunc(resources, func(resource string) bool { return slices.Contains(p.Resources, resource) })
 }
 
 // starts tells whether a plugin starts an operation for the object.
 func (l *linter) starts(object string) bool {
-	items, action := l.itemsOf(object), actionFor(object)
+	resources, action := l.resourcesOf(object), actionFor(object)
 	return slices.ContainsFunc(l.scenario.Plugins, func(p Plugin) bool {
-		return p.Action == action && p.Operation != nil && serves(p, items)
+		return p.Action == action && p.Operation != nil && serves(p, resources)
 	})
 }
 

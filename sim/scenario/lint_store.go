@@ -131,9 +131,9 @@ func (l *linter) access(path string, a *Access) {
 	}
 }
 
-// reads tells whether the user has Velero access what is stored in other ways than backups and restores do.
+// reads tells whether the user, or time, has Velero access what is stored in other ways than backups and restores do.
 func (l *linter) reads() bool {
-	return l.deletesBackups() || l.does(func(d Do) bool { return d.Delete != "" || d.Remove != "" || d.Describe != "" })
+	return len(l.fates.deleted) > 0 || len(l.fates.removed) > 0 || l.fates.described
 }
 
 // uploadFails tells whether a fault makes PutBackup delete the object: it fails a put of the same backup that comes after the object's.

@@ -23,7 +23,7 @@ func TestReference(t *testing.T) {
 
 const introduction = `# The scenario file
 
-<!-- Generated from sim/scenario/types.go: go test ./sim/scenario -run 'Reference|Schema' -update -->
+<!-- Generated from the types of sim/scenario: go test ./sim/scenario -run 'Reference|Schema' -update -->
 
 A scenario says what the user creates, how the plugins behave, which faults strike, and what must come of it. It is one YAML document
 of at most 1 MiB, nested at most 32 deep, in the part of YAML that JSON has too: no anchors, aliases, merge keys, tags, directives, "?" keys

@@ -32,6 +32,11 @@ func TestDeletion(t *testing.T) {
 			name: "what is removed stays in the object store", change: removing, trace: begin().completes().deleted().fault("fault-1").rest(stored).settles(), result: Pass,
 		},
 		{
+			name: "what is brought back must be stored", change: removing,
+			trace: begin().completes().deleted().fault("fault-1").phases("Completed").rest(trace.Rest{Copy: "api", Ended: true}).settles(), result: Fail,
+			found: []brief{{"accounting", "a stored copy (velero-backup.json)", "none"}},
+		},
+		{
 			name: "it stays Deleting, though its deletion had no errors", change: byUser,
 			trace: deleting().rest(deletingRest).ends(trace.Bound), result: Fail,
 			found: []brief{{"liveness", itsLeft, "phase Deleting, waiting for the server to delete it, since 0s"}},
@@ -128,6 +133,24 @@ func TestHeldByAnother(t *testing.T) {
 		{
 			name: "both may run, and are not in the same namespace", change: apart(2), trace: queued(), result: Fail,
 			found: []brief{own, {"liveness", anEnd, "phase Queued, waiting for its turn in the queue, since 0s"}, hung},
+		},
+		{
+			name: "both may run, and are in the same namespace", change: func(s *scenario.Scenario) { two(s); s.Server.ConcurrentBackups = 2 },
+			trace: queued(), result: KnownDeviation,
+		},
+		{
+			name: "another controller is held", change: two,
+			trace: waiting().calling(progress, mover1).create("backup/backup-2").phases("Queued").wait(time.Hour).
+				rest(trace.Rest{Copy: "api"}).on("backup/backup-1").rest(trace.Rest{Copy: "api", Attempted: 1}).ends(trace.Bound),
+			result: Fail,
+			found: []brief{
+				{"liveness", anEnd, "phase WaitingForPluginOperations, waiting for " + ofPoll},
+				{"liveness", anEnd, "phase Queued, waiting for its turn in the queue, since 10s"},
+				{
+					"contract", "example.io/mover Progress of operation mover-1 for configmaps/app/settings is given up by 10m10s",
+					"it was called at 10s and went on until 1h0m10s",
+				},
+			},
 		},
 		{name: "one may run, in whatever namespace", change: apart(1), trace: queued(), result: KnownDeviation},
 		{

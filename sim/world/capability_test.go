@@ -18,10 +18,10 @@ func TestLacks(t *testing.T) {
 	}{
 		"a backup":                       {scenario.Scenario{}, []string{CanBackup}, nil},
 		"a backup, nothing":              {scenario.Scenario{}, nil, []string{CanBackup}},
-		"a restore":                      {scenario.Scenario{Restore: &scenario.Restore{}}, []string{CanBackup}, []string{CanRestore}},
+		"a restore":                      {scenario.Scenario{Restores: []scenario.Restore{{}}}, []string{CanBackup}, []string{CanRestore}},
 		"a kill":                         {scenario.Scenario{Faults: kill}, []string{CanBackup, CanRestore}, []string{CanKill}},
-		"a kill in a restore":            {scenario.Scenario{Restore: &scenario.Restore{}, Faults: kill}, []string{CanBackup}, []string{CanRestore, CanKill}},
-		"a kill in a restore, all of it": {scenario.Scenario{Restore: &scenario.Restore{}, Faults: kill}, []string{CanKill, CanRestore, CanBackup}, nil},
+		"a kill in a restore":            {scenario.Scenario{Restores: []scenario.Restore{{}}, Faults: kill}, []string{CanBackup}, []string{CanRestore, CanKill}},
+		"a kill in a restore, all of it": {scenario.Scenario{Restores: []scenario.Restore{{}}, Faults: kill}, []string{CanKill, CanRestore, CanBackup}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Info{Capabilities: tt.has}.Lacks(&tt.scenario)

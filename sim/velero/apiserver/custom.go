@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
-	crvalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,28 +26,22 @@ import (
 )
 
 // newCustomResource returns the resource that a CRD defines, and the CRD as the server serves it: established.
-func newCustomResource(crd *apiextensionsv1.CustomResourceDefinition) (*resource, *unstructured.Unstructured, error) {
-	crd = crd.DeepCopy()
-	apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
-	names := crd.Spec.Names
+func newCustomResource(d *definition) (*resource, *unstructured.Unstructured, error) {
+	names := d.crd.Spec.Names
 	r := &resource{
-		gr:         schema.GroupResource{Group: crd.Spec.Group, Resource: names.Plural},
+		gr:         schema.GroupResource{Group: d.crd.Spec.Group, Resource: names.Plural},
 		listKind:   names.ListKind,
 		singular:   names.Singular,
 		shortNames: names.ShortNames,
 		categories: names.Categories,
-		namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		namespaced: d.crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
 		custom:     true,
 	}
-	for i := range crd.Spec.Versions {
-		definition := &crd.Spec.Versions[i]
-		v := newVersion(r, schema.GroupVersionKind{Group: crd.Spec.Group, Version: definition.Name, Kind: names.Kind})
+	for i, definition := range d.crd.Spec.Versions {
+		v := newVersion(r, schema.GroupVersionKind{Group: d.crd.Spec.Group, Version: definition.Name, Kind: names.Kind})
 		v.status = definition.Subresources != nil && definition.Subresources.Status != nil
 		v.generation = true
-		var err error
-		if v.kind, err = newCustomKind(definition, r.namespaced); err != nil {
-			return nil, nil, fmt.Errorf("version %s: %w", definition.Name, err)
-		}
+		v.kind = d.kinds[i]
 		if definition.Served {
 			r.versions = append(r.versions, v)
 		}
@@ -65,6 +57,7 @@ func newCustomResource(crd *apiextensionsv1.CustomResourceDefinition) (*resource
 	})
 
 	now := metav1.NewTime(time.Now().Truncate(time.Second))
+	crd := apiextensionsv1.CustomResourceDefinition{ObjectMeta: d.crd.ObjectMeta, Status: d.crd.Status}
 	crd.TypeMeta = metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"}
 	crd.CreationTimestamp, crd.Generation = now, 1
 	crd.Status.AcceptedNames = names
@@ -78,8 +71,12 @@ func newCustomResource(crd *apiextensionsv1.CustomResourceDefinition) (*resource
 			Reason: "InitialNamesAccepted", Message: "the initial names have been accepted",
 		},
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
-	return r, &unstructured.Unstructured{Object: content}, err
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&crd)
+	if err != nil {
+		return nil, nil, err
+	}
+	content["spec"] = d.spec
+	return r, &unstructured.Unstructured{Object: content}, nil
 }
 
 // customKind is a version of a custom resource. It does what apiextensions-apiserver's pkg/registry/customresource and
@@ -88,10 +85,7 @@ func newCustomResource(crd *apiextensionsv1.CustomResourceDefinition) (*resource
 type customKind struct {
 	namespaced bool
 	structural *structuralschema.Structural
-	// root validates an object but for its properties, which have validators of their own, so that an update need only
-	// validate those that it changes: validation is by far the most expensive part of a write.
-	root       crvalidation.SchemaValidator
-	properties map[string]crvalidation.SchemaValidator
+	schema     *validator
 	rules      *cel.Validator // nil without x-kubernetes-validations
 	// embedded: some field is a whole object with metadata of its own; keyed: some list is a set or a map. Most CRDs have
 	// neither, and can do without a walk over the object.
@@ -107,20 +101,14 @@ func newCustomKind(definition *apiextensionsv1.CustomResourceDefinitionVersion, 
 	if err != nil {
 		return nil, err
 	}
-	k := &customKind{namespaced: namespaced, properties: map[string]crvalidation.SchemaValidator{}}
+	k := &customKind{namespaced: namespaced}
 	if k.structural, err = structuralschema.NewStructural(&root); err != nil {
 		return nil, fmt.Errorf("its schema is not structural: %w", err)
 	}
 	if errs := structuralschema.ValidateStructural(field.NewPath("schema"), k.structural); len(errs) > 0 {
 		return nil, fmt.Errorf("its schema is not structural: %w", errs.ToAggregate())
 	}
-	for name, property := range root.Properties {
-		if k.properties[name], _, err = crvalidation.NewSchemaValidator(&property); err != nil {
-			return nil, err
-		}
-	}
-	root.Properties = nil
-	if k.root, _, err = crvalidation.NewSchemaValidator(&root); err != nil {
+	if k.schema, err = newValidator(root, 2); err != nil { // of objects, and of what is in their spec and status
 		return nil, err
 	}
 	k.rules = cel.NewValidator(k.structural, true, celconfig.PerCallLimit)
@@ -156,13 +144,7 @@ func (k *customKind) validate(object, old *unstructured.Unstructured) field.Erro
 		errs = validation.ValidateObjectMetaAccessorUpdate(object, old, metadata)
 		before = old.Object
 	}
-	errs = append(errs, crvalidation.ValidateCustomResource(nil, object.Object, k.root)...)
-	for _, name := range slices.Sorted(maps.Keys(object.Object)) {
-		value, validator := object.Object[name], k.properties[name]
-		if was, ok := before[name]; validator != nil && !(ok && equal(value, was)) {
-			errs = append(errs, crvalidation.ValidateCustomResource(field.NewPath(name), value, validator)...)
-		}
-	}
+	errs = append(errs, k.schema.validate(nil, object.Object, before)...)
 	if k.embedded {
 		errs = append(errs, objectmeta.Validate(nil, object.Object, k.structural, false)...)
 	}

@@ -158,10 +158,16 @@ func TestInvalidCustomResources(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := mustGet(t, s, backups, "valid")
-		_, err := c.Resource(backups).Namespace("velero").Patch(t.Context(), "valid", types.MergePatchType,
-			[]byte(`{"status":{"phase":"Dreaming"}}`), metav1.PatchOptions{})
-		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `Unsupported value: "Dreaming"`) {
-			t.Errorf("got %v, want Invalid", err)
+		for patch, want := range map[string]string{
+			`{"status":{"phase":"Dreaming"}}`:                  `status.phase: Unsupported value: "Dreaming"`,
+			`{"status":"Dreaming"}`:                            `status: Invalid value: "string"`,
+			`{"spec":{"hooks":{"resources":[{"name":1}]}}}`:    `spec.hooks.resources[0].name: Invalid value: "integer"`,
+			`{"spec":{"hooks":{"resources":[{"name":null}]}}}`: "spec.hooks.resources[0].name: Required value",
+		} {
+			_, err := c.Resource(backups).Namespace("velero").Patch(t.Context(), "valid", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+			if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %s", patch, err, want)
+			}
 		}
 		if mustGet(t, s, backups, "valid") != before {
 			t.Error("the rejected patch changed the object")

@@ -14,6 +14,8 @@ import (
 type Options struct {
 	// CRDs whose resources are served, in every version that they say is served. They are not modified.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
+	// Definitions keeps what is made of them for later servers. Default: nothing is kept.
+	Definitions *Definitions
 	// WatchHistory is how many past events of a resource a watch can be resumed from. Default: 1000.
 	WatchHistory int
 }
@@ -44,7 +46,11 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{revision: 1}
 	for _, crd := range o.CRDs {
-		r, object, err := newCustomResource(crd)
+		definition, err := o.Definitions.get(crd)
+		if err != nil {
+			return nil, fmt.Errorf("CRD %q cannot be served: %w", crd.Name, err)
+		}
+		r, object, err := newCustomResource(definition)
 		if err != nil {
 			return nil, fmt.Errorf("CRD %q cannot be served: %w", crd.Name, err)
 		}

@@ -1,14 +1,9 @@
 package sched
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"math/rand"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing/synctest"
@@ -21,7 +16,6 @@ var ErrTie = errors.New("two steps cannot be told apart")
 
 // Scheduler decides which parked goroutine acts next. Make one per bubble, inside it.
 type Scheduler struct {
-	rng    *rand.Rand
 	policy *policy
 	arrive chan struct{} // a step was parked
 	steps  *atomic.Int64
@@ -33,24 +27,15 @@ type Scheduler struct {
 	proc     int
 	turn     int // how often everything was blocked
 	stacks   map[stack]uint32
-}
-
-// step is a goroutine parked before it acts.
-type step struct {
-	proc      *Process
-	actor     string
-	id        string
-	turn      int       // in which it was parked
-	resume    chan bool // true: go on; false: draining
-	announced bool      // the policy has seen it
-	notBefore time.Time // latency that the policy gave it
+	callers  chan stack // of the goroutine that was told to identify itself
 }
 
 // New returns a scheduler whose choices the seed decides, with the policy that the seed stands for (see policy.go). It counts
 // in steps what it lets go or, draining, refuses.
 func New(seed int64, steps *atomic.Int64) *Scheduler {
-	rng := rand.New(rand.NewSource(seed))
-	return &Scheduler{rng: rng, policy: newPolicy(seed, rng), arrive: make(chan struct{}, 1), steps: steps, stacks: map[stack]uint32{}}
+	return &Scheduler{
+		policy: newPolicy(seed), arrive: make(chan struct{}, 1), steps: steps, stacks: map[stack]uint32{}, callers: make(chan stack),
+	}
 }
 
 // Run lets parked goroutines act, one at a time, until done reports true (Run then returns true), the virtual clock
@@ -78,7 +63,7 @@ func (s *Scheduler) Run(ctx context.Context, done func() bool, deadline time.Tim
 		}
 		if next != nil {
 			s.steps.Add(1)
-			next.resume <- true
+			next.orders <- proceed
 			continue
 		}
 		// Nothing can act now: let the virtual clock run to the next timer, latency or deadline.
@@ -99,18 +84,18 @@ func (s *Scheduler) pick(now time.Time) (*step, time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turn++
-	slices.SortFunc(s.parked, func(a, b *step) int { return cmp.Or(strings.Compare(a.id, b.id), a.turn-b.turn) })
+	if len(s.parked) == 0 {
+		return nil, 0, nil
+	}
+	if err := s.sort(); err != nil {
+		return nil, 0, err
+	}
 	var ready []*step
 	var wait time.Duration
-	var last *step
 	for _, c := range s.parked {
-		if c.proc.dead {
+		if c.actor.proc.dead {
 			continue
 		}
-		if last != nil && last.id == c.id && last.turn == c.turn {
-			return nil, 0, fmt.Errorf("%w: %s", ErrTie, c.id)
-		}
-		last = c
 		if !c.announced {
 			c.announced = true
 			s.policy.announce(c, now)
@@ -148,7 +133,7 @@ func (s *Scheduler) Drain() {
 	s.parked = nil
 	s.mu.Unlock()
 	for _, c := range parked {
-		c.resume <- false
+		c.orders <- fail
 	}
 }
 
@@ -157,95 +142,4 @@ func (s *Scheduler) Draining() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.draining.IsZero()
-}
-
-// Process is a group of goroutines that die together.
-type Process struct {
-	s    *Scheduler
-	n    int
-	dead bool
-}
-
-// Process returns a new process. They are numbered from 1.
-func (s *Scheduler) Process() *Process {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.proc++
-	return &Process{s: s, n: s.proc}
-}
-
-// Kill freezes the process: none of its goroutines passes a step any more.
-func (p *Process) Kill() { p.set(true) }
-
-// Thaw undoes Kill. What was parked can be picked again.
-func (p *Process) Thaw() { p.set(false) }
-
-func (p *Process) set(dead bool) {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.dead = dead
-}
-
-// Dead reports whether the process is frozen.
-func (p *Process) Dead() bool {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	return p.dead
-}
-
-// Step parks the calling goroutine until the scheduler picks it. Actor is who acts (a controller), what is what it is about
-// to do; with the process, the functions on the goroutine's stack and when it came they must tell the step apart from every
-// other one parked at the same time. It returns false when the run is over ([Scheduler.Drain]): the caller must not act, but fail.
-func (p *Process) Step(actor, what string) bool {
-	s := p.s
-	c := &step{proc: p, actor: actor, resume: make(chan bool, 1)}
-	var st stack
-	runtime.Callers(2, st[:])
-	s.mu.Lock()
-	if !s.draining.IsZero() {
-		s.drained++
-		s.steps.Add(1)
-		tired := time.Since(s.draining) > patience || s.drained > patienceSteps
-		s.mu.Unlock()
-		if tired {
-			runtime.Goexit()
-		}
-		return false
-	}
-	c.id = fmt.Sprintf("%d %s %s #%08x", p.n, actor, what, s.hash(st))
-	c.turn = s.turn
-	s.parked = append(s.parked, c)
-	s.mu.Unlock()
-	select {
-	case s.arrive <- struct{}{}:
-	default:
-	}
-	return <-c.resume
-}
-
-// stack is the callers of a step. It tells apart goroutines that make equal calls.
-type stack [48]uintptr
-
-// hash is a hash of the names of the functions on the stack, so that it is the same in every build; s.mu is held.
-func (s *Scheduler) hash(st stack) uint32 {
-	if h, ok := s.stacks[st]; ok {
-		return h
-	}
-	h := uint32(2166136261)
-	n := slices.Index(st[:], 0)
-	if n < 0 {
-		n = len(st)
-	}
-	frames := runtime.CallersFrames(st[:n])
-	for {
-		f, more := frames.Next()
-		for i := range len(f.Function) {
-			h = (h ^ uint32(f.Function[i])) * 16777619
-		}
-		if !more {
-			break
-		}
-	}
-	s.stacks[st] = h
-	return h
 }

@@ -41,7 +41,7 @@ func walkers(t *testing.T, seed int64) []string {
 
 func TestSeedDecidesTheOrder(t *testing.T) {
 	orders := map[string]bool{}
-	for seed := range int64(40) {
+	for seed := range int64(60) {
 		first := walkers(t, seed)
 		for range 5 {
 			if again := walkers(t, seed); !slices.Equal(first, again) {
@@ -51,7 +51,7 @@ func TestSeedDecidesTheOrder(t *testing.T) {
 		orders[strings.Join(first, " ")] = true
 	}
 	if len(orders) < 30 {
-		t.Errorf("40 seeds made only %d orders", len(orders))
+		t.Errorf("60 seeds made only %d orders", len(orders))
 	}
 }
 
@@ -63,6 +63,76 @@ func TestEveryOrderIsReachable(t *testing.T) {
 	for _, want := range []string{"a0 a1", "a0 b0", "a0 c0", "b0 a0", "b0 b1", "b0 c0", "c0 a0", "c0 b0", "c0 c1"} {
 		if !firsts[want] {
 			t.Errorf("no seed begins with %s", want)
+		}
+	}
+}
+
+// late reports whether a goroutine that is between two steps stays there while another one takes many.
+func late(t *testing.T, seed int64) (late bool) {
+	synctest.Test(t, func(t *testing.T) {
+		s := sched.New(seed, new(atomic.Int64))
+		p := s.Process()
+		begun, replied, steps := make(chan bool), false, 0
+		go func() {
+			p.Step("queue", "patch")
+			close(begun)
+			p.Step("queue", "reply")
+			replied = true
+		}()
+		go func() {
+			for <-begun; steps < 40; steps++ {
+				p.Step("backup", "step")
+			}
+			late = !replied
+		}()
+		if done, err := s.Run(t.Context(), func() bool { return replied && steps == 40 }, time.Now().Add(time.Hour)); !done || err != nil {
+			t.Errorf("Run = %v, %v", done, err)
+		}
+	})
+	return late
+}
+
+// Chance alone would need 2^40 seeds.
+func TestPrioritiesFindDeepRaces(t *testing.T) {
+	found := map[int64]int{}
+	for seed := range int64(400) {
+		if late(t, seed) {
+			found[seed%4]++
+		}
+	}
+	t.Logf("found by 100 seeds of each remainder: %v", found)
+	if found[1] > 0 || found[3] < 20 || found[0] < 5 {
+		t.Errorf("found %v, want none at remainder 1, 20 at 3 and 5 at 0", found)
+	}
+}
+
+func TestGoroutinesOfOneActorHaveEveryOrder(t *testing.T) {
+	for _, policy := range []int64{0, 1, 2, 3} {
+		firsts := map[string]bool{}
+		for n := range int64(60) {
+			synctest.Test(t, func(t *testing.T) {
+				s := sched.New(policy+4*n, new(atomic.Int64))
+				p := s.Process()
+				var order []string
+				act := func(what string) {
+					p.Step("a", what)
+					order = append(order, what)
+				}
+				first := func() { act("equal") } // told apart by nothing but their stacks
+				second := func() { act("equal"); order = append(order, "second") }
+				go first()
+				go second()
+				go act("other")
+				if done, err := s.Run(t.Context(), func() bool { return len(order) == 4 }, time.Now().Add(time.Hour)); !done || err != nil {
+					t.Errorf("Run = %v, %v", done, err)
+				}
+				firsts[strings.Join(order[:2], " ")] = true
+			})
+		}
+		for _, want := range []string{"equal second", "other equal", "equal equal", "equal other"} {
+			if !firsts[want] {
+				t.Errorf("remainder %d: no seed begins with %s", policy, want)
+			}
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 func BenchmarkFourHourWait(b *testing.B) {
 	s := load(b, "backup-operation-times-out")
 	w := virtual.New()
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the executable does
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // as the executable does
 	var simulated time.Duration
 	for b.Loop() {
 		end, err := w.Run(context.Background(), world.Job{Scenario: s, Seed: 1, Bound: verdict.Bound(s)}, func(trace.Event) error { return nil })

@@ -52,7 +52,7 @@ func (r *run) newCluster() (err error) {
 		return err
 	}
 	crds := append(velerocrds.CRDs[:len(velerocrds.CRDs):len(velerocrds.CRDs)], velerov2alpha1crds.CRDs...)
-	if r.api, err = apiserver.New(apiserver.Options{CRDs: crds}); err != nil {
+	if r.api, err = apiserver.New(apiserver.Options{CRDs: crds, Definitions: &r.world.definitions}); err != nil {
 		return err
 	}
 	if r.mapper, err = r.newMapper(); err != nil {

@@ -34,7 +34,7 @@ func played(t testing.TB, s *scenario.Scenario, seed int64, play func(*virtual.P
 	t.Helper()
 	var tr trace.Trace
 	var err error
-	tr.End, err = virtual.New().Play(context.Background(), world.Job{Scenario: s, Seed: seed, Bound: trace.Time(1000 * time.Hour)}, func(e trace.Event) error {
+	tr.End, err = virtual.New().Play(context.Background(), world.Job{Scenario: s, Seed: seed, Bound: trace.Time(24 * time.Hour)}, func(e trace.Event) error {
 		tr.Events = append(tr.Events, e)
 		return nil
 	}, play)
@@ -138,7 +138,7 @@ var controllers = map[string]struct {
 }{
 	"a request deletes a backup, what is stored of it, and its restore": {
 		scenario: `
-backup: {ttl: 700h} # without one, or a fault, the action would never be called
+faults: [{at: {phase: Completed}, do: {delete: backup/backup-1}}] # else the action would never be called
 items: [configmaps/app/a, configmaps/app/b]
 plugins:
 - {name: example.io/mover, operation: {progress: [{at: 10m, completed: true}]}}
@@ -233,6 +233,26 @@ plugins:
 			return p.Until(time.Hour, "restore/restore-1", "Completed")
 		},
 	},
+	"downloads meet the polls that change the operations": {
+		scenario: func() string {
+			var steps []string
+			for i := range 120 {
+				steps = append(steps, fmt.Sprintf("{at: %ds, of: 200, done: %d}", i*10, i))
+			}
+			return "\nplugins: [{name: example.io/mover, operation: {progress: [" + strings.Join(steps, ", ") + ", {at: 30m, completed: true}]}}]"
+		}(),
+		play: func(p *virtual.Player) error {
+			if err := errors.Join(p.Create(context.Background(), backupOf("backup-1", "app")), p.Until(time.Minute, "backup/backup-1", waiting)); err != nil {
+				return err
+			}
+			for i := range 100 { // at each tenth of a second between two polls
+				if err := errors.Join(download(p, fmt.Sprint("d", i), velerov1.DownloadTargetKindBackupItemOperations, "backup-1"), p.Wait(10100*time.Millisecond)); err != nil {
+					return err
+				}
+			}
+			return p.Until(time.Hour, "backup/backup-1", "Completed")
+		},
+	},
 	"a schedule makes a backup each time that it is due": {
 		scenario: slowMover,
 		play: func(p *virtual.Player) error {
@@ -242,10 +262,10 @@ plugins:
 				return err
 			}
 			var l velerov1.BackupList
-			twice := func() bool {
-				return p.List(context.Background(), &l) == nil && len(l.Items) == 2 && l.Items[1].Status.Phase == velerov1.BackupPhaseCompleted
+			if err := p.UntilTrue(8*time.Hour, "there are two backups", func() bool { return p.Completed() == 2 }); err != nil {
+				return err
 			}
-			if err := p.UntilTrue(8*time.Hour, "there are two backups", twice); err != nil {
+			if err := p.List(context.Background(), &l); err != nil {
 				return err
 			}
 			for i, b := range l.Items {
@@ -390,6 +410,7 @@ func TestControllers(t *testing.T) {
 				t.Skip("Velero syncs backups in the order of a map, which follows the seed only in a test that is built with -overlay, as make test does")
 			}
 			s := parse(t, "test.yaml", scenarioOf(t, tt.scenario, "Completed"))
+			s.Faults = nil // the test is the user
 			for seed := int64(1); seed <= seeds(t, 8); seed++ {
 				tr := played(t, s, seed, tt.play)
 				if tr.End.Reason != trace.Settled {

@@ -35,7 +35,11 @@ func (w *World) Play(ctx context.Context, job world.Job, sink func(trace.Event) 
 		if err := errors.Join(p.Wait(pause), play(p)); err != nil {
 			return trace.End{}, err
 		}
-		return r.settle(ctx), nil
+		end := r.settle(ctx)
+		if end.Reason != trace.Settled {
+			return end, fmt.Errorf("the run has not settled; phases are %v", r.phases)
+		}
+		return end, nil
 	})
 }
 
@@ -57,6 +61,16 @@ func (p *Player) UntilTrue(within time.Duration, what string, done func() bool) 
 		return fmt.Errorf("not within %v that %s: %+v; phases are %v", within, what, end, p.run.phases)
 	}
 	return nil
+}
+
+// Completed is how many objects are.
+func (p *Player) Completed() (n int) {
+	for _, phase := range p.run.phases {
+		if phase == "Completed" {
+			n++
+		}
+	}
+	return n
 }
 
 // Wait lets the server act for a while.
@@ -84,3 +98,6 @@ func (p *Player) Stored(prefix string) (keys []string) {
 
 // Object is what the object store has at the key.
 func (p *Player) Object(key string) []byte { return p.run.objects[cluster.Bucket+"/"+key] }
+
+// UseWholeClients makes the server's periodic sources list through clients that copy what they list.
+func (w *World) UseWholeClients() { w.wholeClients = true }

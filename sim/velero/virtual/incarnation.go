@@ -46,9 +46,12 @@ type incarnation struct {
 	locks   locks
 }
 
+// incarnationKey is what a context has that ends with its incarnation.
+type incarnationKey struct{}
+
 // start starts the server in a goroutine of its own, as its main function would.
 func (r *run) start() {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), incarnationKey{}, true))
 	inc := &incarnation{
 		n: len(r.incarnations) + 1, run: r, proc: r.sched.Process(), ctx: ctx, cancel: cancel,
 		ended: make(chan struct{}), plugins: map[string]int{}, locks: locks{holders: map[string]chan struct{}{}},
@@ -91,8 +94,12 @@ func (inc *incarnation) main() error {
 	if err != nil {
 		return fmt.Errorf("failed to discover the API server's resources: %w", err)
 	}
+	views := server.Views(inc)
+	if r.world.decorate != nil {
+		views = r.world.decorate(views)
+	}
 	s := &server.Server{
-		Namespace: veleroNamespace, Flags: r.flags(), Views: inc, Discovery: helper,
+		Namespace: veleroNamespace, Flags: r.flags(), Views: views, Discovery: helper,
 		Stores: storeGetter{persistence.NewObjectBackupStoreGetter(nil)}, Plugins: registry{r.job.Scenario}, Log: r.log,
 	}
 	if err := s.MarkInProgress(inc.ctx, inc.Direct("startup")); err != nil {

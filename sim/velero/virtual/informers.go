@@ -44,7 +44,23 @@ type namedManager struct {
 // GetClient is asked by periodic sources only. Their lists are no steps: nothing can come between a list of the cache and
 // the adding of what it has to a work queue, and a step every few seconds would be dear.
 func (m namedManager) GetClient() client.Client {
-	return m.inc.client(m.controller, cacheReader{Reader: m.Manager.GetCache(), end: m.inc.ctx})
+	cached := cacheReader{Reader: m.Manager.GetCache(), end: m.inc.ctx}
+	c := m.inc.client(m.controller, cached)
+	if m.inc.run.world.wholeClients {
+		return c
+	}
+	return sourceClient{c, cached}
+}
+
+// sourceClient is a periodic source's client. Such lists are much of what happens while the server waits, and so they go straight
+// to the cache of the one namespace that is watched. What they list is the cache's own: a source changes nothing.
+type sourceClient struct {
+	client.Client
+	cached cacheReader
+}
+
+func (c sourceClient) List(ctx context.Context, l client.ObjectList, opts ...client.ListOption) error {
+	return c.cached.List(ctx, l, append(opts, client.InNamespace(veleroNamespace), client.UnsafeDisableDeepCopy)...)
 }
 
 func (m namedManager) GetCache() cache.Cache {
@@ -94,6 +110,9 @@ type cacheReader struct {
 
 // until is ctx, which ends with the incarnation, too.
 func (c cacheReader) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Value(incarnationKey{}) != nil { // it does
+		return ctx, func() {}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(c.end, cancel)
 	return ctx, func() {
@@ -121,7 +140,7 @@ func (c cacheReader) List(ctx context.Context, l client.ObjectList, opts ...clie
 	}
 	ctx, cancel := c.until(ctx)
 	defer cancel()
-	if err := c.Reader.List(ctx, l, opts...); err != nil {
+	if err := c.Reader.List(ctx, l, opts...); err != nil || meta.LenList(l) < 2 {
 		return err
 	}
 	items, err := meta.ExtractList(l)
@@ -262,7 +281,7 @@ func (d *delivery) run() {
 			return
 		}
 		for d.pending() {
-			if d.inc.step(d.controller, d.what) != nil {
+			if d.inc.step(d.controller+"'s events", d.what) != nil {
 				return
 			}
 			switch e := d.next(); e.verb {

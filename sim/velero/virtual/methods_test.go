@@ -15,10 +15,13 @@ import (
 // What plugins can do beside operations: what Velero calls of them, and what comes of it.
 func TestMethodsOfPlugins(t *testing.T) {
 	const (
-		item  = "Execute configmaps/app/settings"
-		waits = "execute: {additionalItems: [secrets/app/token], waitForAdditionalItems: true}"
-		asks  = "AreAdditionalItemsReady"
+		item    = "Execute configmaps/app/settings"
+		waits   = "execute: {additionalItems: [secrets/app/token], waitForAdditionalItems: true}"
+		asks    = "AreAdditionalItemsReady"
+		deleted = "faults: [{at: {phase: Completed}, do: {delete: backup/backup-1}}]"
 	)
+	// A restore that takes less time than the cache lags behind can run twice, as the finalizer that Velero adds to it enqueues it
+	// again (pkg/controller/restore_controller.go): so they take a minute.
 	tests := []struct {
 		name string
 		// plugin is the script, and rest the rest of the scenario.
@@ -31,48 +34,69 @@ func TestMethodsOfPlugins(t *testing.T) {
 	}{
 		{
 			"a BackupItemAction of version 1", "version: 1, execute: {additionalItems: [secrets/app/token]}", "",
-			[]string{"AppliesTo", item}, "Queued ReadyToStart InProgress Finalizing Completed", 0,
+			[]string{"AppliesTo", item},
+			"Queued ReadyToStart InProgress Finalizing Completed", 0,
 		},
 		{
-			"a RestoreItemAction of version 1 that fails", "action: RestoreItemAction, version: 1, execute: {error: no volume}", "restore: {}",
-			[]string{"AppliesTo", item + ": no volume"}, "InProgress FinalizingPartiallyFailed PartiallyFailed", 0,
+			"a RestoreItemAction of version 1 that fails", "action: RestoreItemAction, version: 1, appliesTo: {delay: 1m}, execute: {error: no volume}", "restore: {}",
+			[]string{"AppliesTo", item + ": no volume"},
+			"InProgress FinalizingPartiallyFailed PartiallyFailed", 0,
 		},
 		{
 			"AppliesTo fails", "appliesTo: {error: no cloud}", "",
-			[]string{"AppliesTo: no cloud"}, "Queued ReadyToStart InProgress Failed", 0,
+			[]string{"AppliesTo: no cloud"},
+			"Queued ReadyToStart InProgress Failed", 0,
 		},
 		{
-			"AppliesTo panics in a restore", "action: RestoreItemAction, appliesTo: {panic: nil map}", "restore: {}",
-			[]string{"AppliesTo: nil map"}, "InProgress FinalizingPartiallyFailed PartiallyFailed", 0,
+			"AppliesTo panics in a restore", "action: RestoreItemAction, appliesTo: {delay: 1m, panic: nil map}", "restore: {}",
+			[]string{"AppliesTo: nil map"},
+			"InProgress FinalizingPartiallyFailed PartiallyFailed", 0,
 		},
 		{
 			"AppliesTo is slow", "appliesTo: {delay: 1h}", "",
-			[]string{"AppliesTo", item}, "Queued ReadyToStart InProgress Finalizing Completed", time.Hour,
+			[]string{"AppliesTo", item},
+			"Queued ReadyToStart InProgress Finalizing Completed", time.Hour,
 		},
 		{
 			"AppliesTo fails once in the finalizer, which is tried again",
 			"appliesTo: {error: no cloud, nth: 2, times: 1}, operation: {progress: [{at: 0s, completed: true}]}, execute: {itemsToUpdate: [secrets/app/token]}", "",
-			[]string{"AppliesTo", item, "Progress", "AppliesTo: no cloud", "AppliesTo"}, "Queued ReadyToStart InProgress Finalizing Completed", 0,
+			[]string{"AppliesTo", item, "Progress", "AppliesTo: no cloud", "AppliesTo"},
+			"Queued ReadyToStart InProgress Finalizing Completed", 0,
 		},
 		{
-			"an item is not restored", "action: RestoreItemAction, execute: {skipRestore: true}, operation: {progress: [{at: 0s, completed: true}]}", "restore: {}",
-			[]string{"AppliesTo", item, "Progress"}, "InProgress Finalizing Completed", 0,
+			"an item is not restored", "action: RestoreItemAction, appliesTo: {delay: 1m}, execute: {skipRestore: true}, operation: {progress: [{at: 0s, completed: true}]}", "restore: {}",
+			[]string{"AppliesTo", item, "Progress"},
+			"InProgress Finalizing Completed", 0,
 		},
 		{
 			"additional items are ready after a while", "action: RestoreItemAction, " + waits + ", areAdditionalItemsReady: {after: 90s}", "restore: {}",
-			[]string{"AppliesTo", item, asks + ": not ready", asks}, "InProgress Finalizing Completed", 90 * time.Second,
+			[]string{"AppliesTo", item, asks + ": not ready", asks},
+			"InProgress Finalizing Completed", 90 * time.Second,
 		},
 		{
 			"additional items are never ready", "action: RestoreItemAction, " + waits + ", areAdditionalItemsReady: {never: true}", "restore: {}",
-			[]string{"AppliesTo", item, asks + ": not ready"}, "InProgress FinalizingPartiallyFailed PartiallyFailed", 10 * time.Minute,
+			[]string{"AppliesTo", item, asks + ": not ready"},
+			"InProgress FinalizingPartiallyFailed PartiallyFailed", 10 * time.Minute,
 		},
 		{
-			"AreAdditionalItemsReady fails", "action: RestoreItemAction, " + waits + ", areAdditionalItemsReady: {panic: nil map}", "restore: {}",
-			[]string{"AppliesTo", item, asks + ": nil map"}, "InProgress FinalizingPartiallyFailed PartiallyFailed", 0,
+			"AreAdditionalItemsReady fails", "action: RestoreItemAction, " + waits + ", areAdditionalItemsReady: {delay: 1m, panic: nil map}", "restore: {}",
+			[]string{"AppliesTo", item, asks + ": nil map"},
+			"InProgress FinalizingPartiallyFailed PartiallyFailed", 0,
 		},
 		{
 			"Execute is counted over two backups", "execute: {error: no snapshot, nth: 2}", "backups: [{name: first}, {name: second}]",
-			[]string{"AppliesTo", item, "AppliesTo", item + ": no snapshot"}, "Queued ReadyToStart InProgress FinalizingPartiallyFailed PartiallyFailed", 0,
+			[]string{"AppliesTo", item, "AppliesTo", item + ": no snapshot"},
+			"Queued ReadyToStart InProgress FinalizingPartiallyFailed PartiallyFailed", 0,
+		},
+		{
+			"a DeleteItemAction fails, and the backup is deleted", "action: DeleteItemAction, execute: {error: no cloud}", deleted,
+			[]string{"AppliesTo", "Execute configmaps/app/settings, deleting: no cloud"},
+			"Queued ReadyToStart InProgress Finalizing Completed Deleting Deleted", 0,
+		},
+		{
+			"AppliesTo of a DeleteItemAction fails", "action: DeleteItemAction, appliesTo: {error: no cloud}", deleted,
+			[]string{"AppliesTo: no cloud"},
+			"Queued ReadyToStart InProgress Finalizing Completed Deleting", 0,
 		},
 	}
 	for _, tt := range tests {
@@ -131,8 +155,8 @@ func told(s *scenario.Scenario, tr trace.Trace) (calls []string, path string, to
 	return slices.Compact(calls), strings.Join(phases, " "), took
 }
 
-// AppliesTo is told of no backup, and two can be asking at the same instant.
-func TestAppliesToOfTwoBackupsAtATime(t *testing.T) {
+// Two backups at a time ask the same plugin, and their operations are told apart.
+func TestPluginOfTwoBackupsAtATime(t *testing.T) {
 	s := parse(t, "test.yaml", `apiVersion: velosim.io/v1alpha1
 kind: Scenario
 metadata: {name: test}

@@ -109,7 +109,7 @@ func (g gate) Reply(_ context.Context, r apiserver.Request, _ bool, _ error) err
 }
 
 func (g gate) Watch(_ context.Context, r apiserver.Request, e apiserver.WatchEvent) error {
-	return g.inc.step(g.who, fmt.Sprintf("watch %s: %s", r.Resource, e.Type))
+	return g.inc.step(g.who+"'s watch of "+r.Resource, string(e.Type))
 }
 
 func hash(b []byte) uint32 {

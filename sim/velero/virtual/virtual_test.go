@@ -45,9 +45,14 @@ func parse(t testing.TB, name, text string) *scenario.Scenario {
 // run runs the scenario and returns its trace.
 func run(t testing.TB, s *scenario.Scenario, seed int64) trace.Trace {
 	t.Helper()
+	return runOn(t, virtual.New(), s, seed)
+}
+
+func runOn(t testing.TB, w *virtual.World, s *scenario.Scenario, seed int64) trace.Trace {
+	t.Helper()
 	tr := trace.Trace{Header: trace.Header{Schema: trace.Schema, Scenario: s.Metadata.Name, World: "virtual", Velero: virtual.Velero, Seed: seed, Scale: 1}}
 	var err error
-	tr.End, err = virtual.New().Run(context.Background(), world.Job{Scenario: s, Seed: seed, Bound: verdict.Bound(s)}, func(e trace.Event) error {
+	tr.End, err = w.Run(context.Background(), world.Job{Scenario: s, Seed: seed, Bound: verdict.Bound(s)}, func(e trace.Event) error {
 		tr.Events = append(tr.Events, e)
 		return nil
 	})

@@ -23,6 +23,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/velero/apiserver"
+	"github.com/velosim/velosim/sim/velero/server"
 	"github.com/velosim/velosim/sim/world"
 )
 
@@ -35,6 +37,13 @@ const Velero = "1.18.3"
 type World struct {
 	at    atomic.Int64 // of the running job
 	steps atomic.Int64
+
+	// decorate stands, in tests, between the server's controllers and what they use; nil: nothing does.
+	decorate func(server.Views) server.Views
+
+	definitions apiserver.Definitions
+	// wholeClients makes periodic sources list as everyone does, so that a test can tell that nothing else comes of it.
+	wholeClients bool
 }
 
 // bubbleSeed is where all that Go itself leaves to chance starts from, if the world is built with a seeded runtime

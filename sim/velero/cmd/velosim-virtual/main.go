@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // runs are short and their heaps are small
+	debug.SetGCPercent(800) // runs are short and their heaps are small
 	if err := world.Serve(context.Background(), virtual.New(), os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "velosim-virtual:", err)
 		os.Exit(1)

@@ -1,0 +1,2 @@
+// Package property draws scenarios.
+package property

@@ -1,0 +1,207 @@
+package property
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/velosim/velosim/sim/scenario"
+)
+
+// intents draws what strikes and what the user does, but for where.
+func (d *drawing) intents() {
+	objects := d.named("")
+	backups := d.named("backup/")
+	for range one(d, "faults", 1, 0, 1, 0, 2, 3) {
+		var do scenario.Do
+		switch one(d, "fault", "kill", "kill", "fail", "kill", "lose", "delete", "describe", "fail", "remove", "kill") {
+		case "kill":
+			do.Kill = &scenario.Kill{RestartAfter: one(d, "restart after", lengths("0s", "1s", "1m", "1h")...)}
+		case "fail":
+			do.Fail = "no route to host"
+		case "lose":
+			do.Lose = &scenario.Lose{}
+		case "delete":
+			do.Delete = one(d, "delete", objects...)
+		case "describe":
+			do.Describe = one(d, "describe", objects...)
+		case "remove":
+			do.Remove = one(d, "remove", backups...)
+		}
+		d.intends = append(d.intends, do)
+	}
+}
+
+// faults draws where they strike.
+func (d *drawing) faults() {
+	for i, do := range d.intends {
+		f := scenario.Fault{Do: do}
+		if d.rarely("named fault", 10) {
+			f.ID = fmt.Sprintf("strike-%d", i+1)
+		}
+		switch object := do.Delete + do.Describe + do.Remove; {
+		case object != "":
+			f.At = d.phasePoint(object)
+			f.At.Delay = d.after("user's delay")
+		case do.Kill == nil:
+			if f.At = d.storePoint(do.Lose != nil); f.At.Store == nil {
+				continue
+			}
+		default:
+			f.At = d.killPoint()
+		}
+		same := func(other scenario.Fault) bool { return fmt.Sprint(other.At) == fmt.Sprint(f.At) }
+		if !slices.ContainsFunc(d.s.Faults, same) {
+			d.s.Faults = append(d.s.Faults, f)
+		}
+	}
+}
+
+func (d *drawing) killPoint() scenario.Point {
+	kinds := []string{"phase", "store"}
+	calls := d.calls()
+	if len(calls) > 0 {
+		kinds = append(kinds, "call", "call")
+	}
+	var p scenario.Point
+	switch one(d, "point", kinds...) {
+	case "call":
+		p.Call = one(d, "call", calls...)
+		p.Nth, p.After = one(d, "nth", 0, 2, 3), d.rarely("after the reply", 3)
+	case "store":
+		if p = d.storePoint(false); p.Store != nil {
+			p.After = d.rarely("after the access", 2)
+		}
+	default:
+		p = d.phasePoint(one(d, "object", d.named("")...))
+	}
+	p.Delay = d.after("delay")
+	return p
+}
+
+// calls are those that are made if nothing comes in between.
+func (d *drawing) calls() []*scenario.Call {
+	var all []*scenario.Call
+	for _, p := range d.s.Plugins {
+		methods := []string{"Execute", "AppliesTo"}
+		if p.Operation != nil {
+			methods = append(methods, "Progress")
+			if !d.ends(p) {
+				methods = append(methods, "Cancel")
+			}
+		}
+		if p.Execute.WaitForAdditionalItems {
+			methods = append(methods, "AreAdditionalItemsReady")
+		}
+		for _, m := range methods {
+			all = append(all, &scenario.Call{Plugin: p.Name, Method: m})
+		}
+	}
+	return all
+}
+
+// ends tells whether the plugin's operations end well by themselves before any timeout.
+func (d *drawing) ends(p scenario.Plugin) bool {
+	steps := p.Operation.Progress
+	return len(steps) > 0 && steps[len(steps)-1].Completed && steps[len(steps)-1].At.Duration < lengths("10m")[0].Duration
+}
+
+// storePoint draws an access to what is stored of an object, of what is read if it is to be lost.
+func (d *drawing) storePoint(read bool) scenario.Point {
+	object := one(d, "object", d.named("")...)
+	if strings.HasPrefix(object, "backup/daily-") { // their keys have the time in them
+		others := slices.DeleteFunc(d.named(""), func(o string) bool { return strings.HasPrefix(o, "backup/daily-") })
+		if len(others) == 0 {
+			return d.phasePoint(object)
+		}
+		object = one(d, "stored object", others...)
+	}
+	kind, name, _ := strings.Cut(object, "/")
+	type access struct{ verb, key string }
+	accesses := []access{{"put", "restore-%s-itemoperations.json.gz"}, {"put", "restore-%s-results.gz"}, {"put", "restore-%s-logs.gz"}}
+	switch {
+	case kind == "restore" && (read || d.waits(object)):
+		accesses = []access{{"get", "restore-%s-itemoperations.json.gz"}, {"exists", "restore-%s-itemoperations.json.gz"}}
+	case kind == "backup" && (read || d.rarely("read", 3)):
+		accesses = []access{{"get", "%s-itemoperations.json.gz"}, {"exists", "%s-itemoperations.json.gz"}}
+	case kind == "backup":
+		accesses = []access{
+			{"put", "velero-backup.json"},
+			{"put", "%s-itemoperations.json.gz"},
+			{"put", "%s-results.gz"},
+			{"put", "%s.tar.gz"},
+			{"put", "%s-logs.gz"},
+			{"exists", "velero-backup.json"},
+			{"put", "%s-resource-list.json.gz"},
+		}
+	}
+	a := one(d, "access", accesses...)
+	key := kind + "s/" + name + "/" + strings.ReplaceAll(a.key, "%s", name)
+	return scenario.Point{Store: &scenario.Access{Verb: a.verb, Key: key}, Nth: one(d, "nth", 0, 0, 2)}
+}
+
+// phasePoint draws a phase that the object likely comes to.
+func (d *drawing) phasePoint(object string) scenario.Point {
+	phases := []string{"New"}
+	if strings.HasPrefix(object, "backup/") {
+		phases = append(phases, "ReadyToStart", "Queued")
+	}
+	if d.rejected(object) {
+		return scenario.Point{Object: object, Phase: one(d, "phase", append(phases, "FailedValidation")...)}
+	}
+	phases = append(phases, "InProgress", "InProgress")
+	poor := ""
+	if d.fails(object) {
+		poor = "PartiallyFailed"
+	}
+	if d.waits(object) {
+		phases = append(phases, "WaitingForPluginOperations"+poor, "WaitingForPluginOperations"+poor)
+	}
+	if poor == "" && !d.fares(object) {
+		poor = "PartiallyFailed"
+	}
+	phases = append(phases, "Finalizing"+poor, map[string]string{"": "Completed", "PartiallyFailed": "PartiallyFailed"}[poor])
+	return scenario.Point{Object: object, Phase: one(d, "phase", phases...)}
+}
+
+// rejected tells whether the object fails validation: its backup is not there, or stored where nothing is.
+func (d *drawing) rejected(object string) bool {
+	kind, name, _ := strings.Cut(object, "/")
+	if kind == "restore" {
+		name = d.s.RestoreNamed(name).Backup
+	}
+	spec := d.spec(name)
+	return spec == nil || spec.StorageLocation != ""
+}
+
+// acting are the plugins that are called for the object.
+func (d *drawing) acting(object string) []scenario.Plugin {
+	action := scenario.BackupItemAction
+	if strings.HasPrefix(object, "restore/") {
+		action = scenario.RestoreItemAction
+	}
+	return slices.DeleteFunc(slices.Clone(d.s.Plugins), func(p scenario.Plugin) bool { return p.Action != action })
+}
+
+// fails tells whether some Execute likely fails.
+func (d *drawing) fails(object string) bool {
+	return slices.ContainsFunc(d.acting(object), func(p scenario.Plugin) bool {
+		return p.Execute.Error+p.Execute.Panic != "" && p.Execute.Nth < 2
+	})
+}
+
+// waits tells whether some operation likely goes on when the object's items are done.
+func (d *drawing) waits(object string) bool {
+	return slices.ContainsFunc(d.acting(object), func(p scenario.Plugin) bool {
+		steps := 0
+		if p.Operation != nil {
+			steps = len(p.Operation.Progress)
+		}
+		return steps > 0 && p.Operation.Progress[steps-1].At.Duration >= lengths("10s")[0].Duration
+	})
+}
+
+// fares tells whether all operations likely end well.
+func (d *drawing) fares(object string) bool {
+	return !slices.ContainsFunc(d.acting(object), func(p scenario.Plugin) bool { return p.Operation != nil && !d.ends(p) })
+}

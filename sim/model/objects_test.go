@@ -1,0 +1,183 @@
+package model_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/velosim/velosim/sim/model"
+	"github.com/velosim/velosim/sim/phase"
+)
+
+// TestPredictObjects compares the paths of objects that run beside others with those that a reader of Velero's controllers would
+// expect.
+func TestPredictObjects(t *testing.T) {
+	const (
+		mover = "plugins:\n- {name: example.io/mover, operation: {progress: [{at: 0s}, {at: 1h, completed: true}]}}\n"
+		two   = "backups: [{}, {}]\n"
+		items = "items: [configmaps/app/a, configmaps/app/b]\n"
+		later = "backups: [{}, {at: {phase: InProgress, object: backup/backup-1}}]\n"
+	)
+	for _, test := range []struct {
+		name, scenario, object string
+		demanded, released     []string
+	}{
+		{name: "one after the other", scenario: two + mover, object: "backup/backup-2", demanded: []string{"Q R I W F C"}},
+		{
+			name: "a call hangs before", scenario: two + "plugins:\n- {name: example.io/a, execute: {hang: true, times: 1}}",
+			object: "backup/backup-2", demanded: []string{"Q R I F C", "Q R I Fp P"}, released: none(),
+		},
+		{
+			name: "a call hangs beside it", scenario: later + "plugins:\n- {name: example.io/a, execute: {hang: true, times: 1}}",
+			object: "backup/backup-2", demanded: []string{"Q R I F C", "Q R I Fp P"}, released: []string{"Q", "Q R I", "Q R I F C"},
+		},
+		{
+			name:     "a call hangs, and there is room for two in the queue",
+			scenario: "server: {concurrentBackups: 3}\nitems: [configmaps/app/a, secrets/two/b]\nbackups: [{includedNamespaces: [app]}, {includedNamespaces: [two], at: {phase: InProgress, object: backup/backup-1}}]\nplugins:\n- {name: example.io/a, execute: {hang: true}}",
+			object:   "backup/backup-2", demanded: []string{"Q R I F C"},
+		},
+		{
+			name: "Progress hangs beside it", scenario: later + "plugins:\n- {name: example.io/a, operation: {}, progress: {hang: true, nth: 2}}",
+			object: "backup/backup-1", demanded: []string{"Q R I W Fp P"}, released: []string{"Q R I W"},
+		},
+		{
+			name: "an error that Execute returns once strikes the first", scenario: two + "plugins:\n- {name: example.io/a, execute: {error: no, times: 1}}",
+			object: "backup/backup-2", demanded: []string{"Q R I F C", "Q R I Fp P"},
+		},
+		{
+			name: "items of other namespaces", scenario: "items: [configmaps/app/a, secrets/two/b]\nbackup: {includedNamespaces: [two]}\n" + mover,
+			object: "backup/backup-1", demanded: []string{"Q R I F C"},
+		},
+		{name: "an unknown location", scenario: "backup: {storageLocation: elsewhere}\n", object: "backup/backup-1", demanded: []string{"Q R FailedValidation"}},
+		{
+			name: "one that is rejected may keep its slot", scenario: "backups: [{storageLocation: elsewhere}, {at: {phase: Queued, object: backup/backup-1}}]\n",
+			object: "backup/backup-2", demanded: []string{"Q R I F C"}, released: []string{"Q", "Q R I F C"},
+		},
+		{
+			name:     "a kill at another's point",
+			scenario: later + mover + "faults:\n- {at: {phase: Completed, object: backup/backup-1}, do: {kill: {}}}",
+			object:   "backup/backup-2",
+			demanded: []string{"Q R Q R I W F C", "Q R I W F C", "Q R I Failed"},
+			released: []string{"Q R", "Q R I W F C", "Q R I Failed"},
+		},
+		{
+			name:     "a kill before it is created",
+			scenario: two + mover + "faults:\n- {at: {phase: Completed, object: backup/backup-1}, do: {kill: {}}}",
+			object:   "backup/backup-2", demanded: []string{"Q R I W F C"},
+		},
+		{
+			name: "a schedule's", scenario: "schedules: [{name: daily, every: 1h, backups: 2}]\n" + mover, object: "backup/daily-2",
+			demanded: []string{"Q R I W F C"},
+		},
+		{
+			name: "deleted when it has ended", scenario: mover + "faults:\n- {at: {phase: Completed}, do: {delete: backup/backup-1}}", object: "backup/backup-1",
+			demanded: []string{"Q R I W F C Deleting"},
+		},
+		{
+			name: "deleted while it is tracked", scenario: mover + "faults:\n- {at: {phase: WaitingForPluginOperations}, do: {delete: backup/backup-1}}", object: "backup/backup-1",
+			demanded: []string{"Q R I W F C", "Q R I W F C Deleting"}, // the request may be looked at as late as that
+		},
+		{
+			name: "expires", scenario: "backup: {ttl: 1m}\n" + mover, object: "backup/backup-1",
+			demanded: []string{"Q R I W F C", "Q R I W F C Deleting"},
+			released: []string{
+				"Q R I Deleting", "Q R I W F C", "Q R I W F C Deleting", "Q R I Deleting W", "Q R I Deleting W F", "Q R I Deleting W F C",
+			},
+		},
+		{
+			name: "removed when it has ended", scenario: "faults:\n- {at: {phase: Completed}, do: {remove: backup/backup-1}}", object: "backup/backup-1",
+			demanded: []string{"Q R I F C", "Q R I F C C", "Q R I F C P", "Q R I F C Failed"},
+		},
+		{
+			name: "described", scenario: mover + "faults:\n- {at: {phase: WaitingForPluginOperations, delay: 1m}, do: {describe: backup/backup-1}}", object: "backup/backup-1",
+			demanded: []string{"Q R I W F C"},
+		},
+		{
+			name: "of a missing backup", scenario: "restore: {backup: none, at: {phase: Completed, object: backup/backup-1}}\n", object: "restore/restore-1",
+			demanded: []string{"FailedValidation"},
+		},
+		{
+			name: "of a backup that waits", scenario: "restore: {at: {phase: WaitingForPluginOperations, object: backup/backup-1}}\n" + mover, object: "restore/restore-1",
+			demanded: []string{"FailedValidation"}, released: []string{"I F C"},
+		},
+		{
+			name:     "of a backup that has failed",
+			scenario: "restore: {at: {phase: Failed, object: backup/backup-1}}\nfaults:\n- {at: {store: {verb: put, key: backups/backup-1/backup-1.tar.gz}}, do: {fail: full}}",
+			object:   "restore/restore-1", demanded: []string{"FailedValidation"}, released: []string{"I Failed"},
+		},
+		{
+			name:     "is deleted while it waits",
+			scenario: "restore: {}\nplugins:\n- {name: example.io/r, action: RestoreItemAction, operation: {progress: [{at: 1h, completed: true}]}}\nfaults:\n- {at: {phase: WaitingForPluginOperations}, do: {delete: restore/restore-1}}",
+			object:   "restore/restore-1", demanded: []string{"I W", "I W F", "I W F C"},
+		},
+		{
+			name: "two restores, the first of which hangs", scenario: "restores: [{}, {}]\nplugins:\n- {name: example.io/r, action: RestoreItemAction, execute: {hang: true, times: 1}}",
+			object: "restore/restore-2", demanded: []string{"I F C", "I Fp P"}, released: none(),
+		},
+		{
+			name: "two restores at a time", scenario: "restores: [{}, {at: {phase: InProgress, object: restore/restore-1}}]\nplugins:\n- {name: example.io/r, action: RestoreItemAction, execute: {hang: true}}",
+			object: "restore/restore-2", demanded: []string{"I Fp P"}, released: []string{"", "I"},
+		},
+		{
+			name: "AppliesTo fails", scenario: "restore: {}\nplugins:\n- {name: example.io/a, appliesTo: {error: no}}", object: "backup/backup-1",
+			demanded: []string{"Q R I Failed"},
+		},
+		{
+			name: "AppliesTo of a restore fails", scenario: "restore: {}\nplugins:\n- {name: example.io/a, action: RestoreItemAction, appliesTo: {error: no}, operation: {}}", object: "restore/restore-1",
+			demanded: []string{"I Fp P"},
+		},
+		{
+			name:     "additional items are never ready",
+			scenario: items + "restore: {}\nplugins:\n- {name: example.io/a, action: RestoreItemAction, execute: {additionalItems: [configmaps/app/b], waitForAdditionalItems: true}, areAdditionalItemsReady: {never: true}}",
+			object:   "restore/restore-1", demanded: []string{"I F C", "I Fp P"},
+		},
+		{
+			name:     "an item that is skipped",
+			scenario: "restore: {}\nplugins:\n- {name: example.io/a, action: RestoreItemAction, execute: {skipRestore: true}}\n- {name: example.io/b, action: RestoreItemAction, operation: {}}",
+			object:   "restore/restore-1", demanded: []string{"I F C"},
+		},
+		{name: "a long poll", scenario: "server: {itemOperationSyncFrequency: 5m}\nplugins:\n- {name: example.io/a, operation: {progress: [{at: 1m, completed: true}]}}\n- {name: example.io/b, operation: {progress: [{at: 10m, failed: full}]}}",
+			object: "backup/backup-1", demanded: []string{"Q R I W Wp Fp P", "Q R I W Fp P"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.released == nil {
+				test.released = test.demanded
+			}
+			s := parse(t, test.scenario)
+			for _, reading := range []struct {
+				rules phase.Rules
+				want  []string
+			}{{phase.Demanded(), test.demanded}, {released(t), test.released}} {
+				p := model.Predict(reading.rules, s)[slices.Index(s.Objects(), test.object)]
+				if p.Object != test.object || p.Unknown != "" {
+					t.Fatalf("predicted for %s: %+v", test.object, p)
+				}
+				paths := none()
+				for _, path := range p.Paths {
+					paths = append(paths, short.Replace(path.String()))
+				}
+				slices.Sort(paths)
+				slices.Sort(reading.want)
+				if diff := cmp.Diff(reading.want, paths); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", reading.rules.Name, diff)
+				}
+			}
+		})
+	}
+}
+
+func none() []string { return []string{} }
+
+// TestUnknownIsOfOneObject: what cannot be predicted for one object is for another.
+func TestUnknownIsOfOneObject(t *testing.T) {
+	s := parse(t, "restore: {}\nplugins:\n- {name: example.io/a, operation: {progress: [{at: 1h, completed: true}]}, appliesTo: {error: no, nth: 2}}")
+	ps := model.Predict(released(t), s)
+	if !strings.Contains(ps[0].Unknown, "AppliesTo of example.io/a") || len(ps[0].Paths) > 0 {
+		t.Errorf("predicted for the backup: %+v", ps[0])
+	}
+	if ps[1].Unknown != "" || !ps[1].Allows(model.Path{phase.InProgress, phase.Finalizing, phase.Completed}) {
+		t.Errorf("predicted for the restore: %+v", ps[1])
+	}
+}

@@ -1,0 +1,121 @@
+package scenario
+
+import "strings"
+
+// Action is the kind of item action that a plugin registers.
+type Action string
+
+// The item actions that a plugin can be.
+const (
+	BackupItemAction  Action = "BackupItemAction"
+	RestoreItemAction Action = "RestoreItemAction"
+	DeleteItemAction  Action = "DeleteItemAction"
+)
+
+// Plugin is the script of one item action.
+type Plugin struct {
+	// Name as Velero registers it: example.io/mover.
+	Name string `json:"name"`
+	// Action is the kind of item action. Default: BackupItemAction.
+	Action Action `json:"action,omitempty"`
+	// Version of Velero's interface for the action: 1 knows no operations. Default: 2; 1 for a DeleteItemAction, which has no other.
+	Version int `json:"version,omitempty"`
+	// Resources that AppliesTo selects. Default: configmaps.
+	Resources []string `json:"resources,omitempty"`
+	// AppliesTo is how the method misbehaves that says what the plugin selects.
+	AppliesTo Behaviour `json:"appliesTo,omitzero"`
+	// Execute is the script of the method that is called for each item.
+	Execute Execute `json:"execute,omitzero"`
+	// Operation is the asynchronous operation that Execute starts for each item. Default: none.
+	Operation *Operation `json:"operation,omitempty"`
+	// Progress is how the method misbehaves that is asked for the progress of an operation.
+	Progress Behaviour `json:"progress,omitzero"`
+	// Cancel is how the method misbehaves that cancels an operation.
+	Cancel Behaviour `json:"cancel,omitzero"`
+	// AreAdditionalItemsReady is the script of the method that is asked with Execute.WaitForAdditionalItems.
+	AreAdditionalItemsReady Ready `json:"areAdditionalItemsReady,omitzero"`
+}
+
+// File is the name of the plugin's executable in a server's plugin folder.
+func (p Plugin) File() string { return strings.ReplaceAll(p.Name, "/", "-") }
+
+// Behaviour is how one method of a plugin misbehaves. Without any field, it does not.
+type Behaviour struct {
+	// Delay before the method does anything, on every call. Default: 0s.
+	Delay Duration `json:"delay,omitzero"`
+	// Error that the call returns. Error, Hang and Panic exclude each other.
+	Error string `json:"error,omitempty"`
+	// Hang: the call never returns.
+	Hang bool `json:"hang,omitempty"`
+	// Panic with this value.
+	Panic string `json:"panic,omitempty"`
+	// Nth is the first call that Error, Hang or Panic strikes, counted from 1 and, for Progress and Cancel, per operation.
+	// Default: 1.
+	Nth int `json:"nth,omitempty"`
+	// Times is how many calls in a row are struck. Default: 0, which is every one from Nth on.
+	Times int `json:"times,omitempty"`
+}
+
+// Execute is the script of Execute, beyond starting the plugin's operation.
+type Execute struct {
+	Behaviour
+	// AdditionalItems that Velero must back up or restore with the item.
+	AdditionalItems []Item `json:"additionalItems,omitempty"`
+	// ItemsToUpdate are backed up again when the operations have ended (BackupItemAction only).
+	ItemsToUpdate []Item `json:"itemsToUpdate,omitempty"`
+	// SkipRestore: the item is not restored (RestoreItemAction only).
+	SkipRestore bool `json:"skipRestore,omitempty"`
+	// WaitForAdditionalItems: Velero waits until AreAdditionalItemsReady says so (RestoreItemAction, version 2).
+	WaitForAdditionalItems bool `json:"waitForAdditionalItems,omitempty"`
+}
+
+// Ready is the script of AreAdditionalItemsReady.
+type Ready struct {
+	Behaviour
+	// After is how long after it was first asked for an item its additional items are ready. Default: 0s.
+	After Duration `json:"after,omitzero"`
+	// Never: they never are, and Velero gives up after its resource timeout.
+	Never bool `json:"never,omitempty"`
+}
+
+// Operation is the timeline of an asynchronous operation. It runs outside the plugin's process, as a data mover does.
+type Operation struct {
+	// Progress says what the operation reports from a given age on. Ages ascend. An operation whose last step is neither
+	// completed nor failed runs for ever.
+	Progress []Step `json:"progress,omitempty"`
+	// AfterCancel is what a Cancel makes of the operation; Continues: it is ignored. Default: Fails.
+	AfterCancel AfterCancel `json:"afterCancel,omitempty"`
+	// Unknown: Execute returns an operation ID that Progress and Cancel do not know.
+	Unknown bool `json:"unknown,omitempty"`
+	// Forgets: operations live in the memory of the plugin's process, and end with it. Velero starts a new process for
+	// every poll.
+	Forgets bool `json:"forgets,omitempty"`
+}
+
+// AfterCancel is what Cancel makes of an operation.
+type AfterCancel string
+
+// What Cancel makes of an operation.
+const (
+	Fails     AfterCancel = "Fails"
+	Completes AfterCancel = "Completes"
+	Continues AfterCancel = "Continues"
+)
+
+// Step is what an operation reports from the age At on. Of, Units and Description carry over from the step before.
+type Step struct {
+	// At is the age of the operation: the time since Execute started it.
+	At Duration `json:"at"`
+	// Done is how much is done. Default: 0.
+	Done int64 `json:"done,omitempty"`
+	// Of is how much there is to do. Default: as in the step before.
+	Of int64 `json:"of,omitempty"`
+	// Units of the two, such as Bytes. Default: as in the step before.
+	Units string `json:"units,omitempty"`
+	// Description of the progress. Default: as in the step before.
+	Description string `json:"description,omitempty"`
+	// Completed ends the operation successfully. It excludes Failed.
+	Completed bool `json:"completed,omitempty"`
+	// Failed ends the operation with this error.
+	Failed string `json:"failed,omitempty"`
+}
