@@ -8,7 +8,7 @@ OVERLAY      = -overlay=$$($(CURDIR)/bin/velosim setup --overlay)
 ENVTEST      = VELOSIM_ENVTEST=1 KUBEBUILDER_ASSETS=$$(bin/velosim setup --assets) go test -count=1
 
 .DEFAULT_GOAL := help
-.PHONY: help build sim test test-full cover-velero lint bench fmt clean
+.PHONY: help build sim test test-full soak cover-velero lint bench fmt clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -23,6 +23,7 @@ sim: build ## Run a scenario: make sim SCENARIO=backup-operation-times-out
 
 # The second module's packages link all of Velero: vetting it is left to lint.
 test: build ## Run every test, the whole catalogue in virtual time, and a part of it on the real server
+	bin/velosim setup
 	go test ./...
 	cd sim/velero && go test -vet=off $(OVERLAY) ./...
 	bin/velosim run --seeds 3
@@ -30,13 +31,18 @@ test: build ## Run every test, the whole catalogue in virtual time, and a part o
 	$(ENVTEST) -timeout 30m ./envtest/...
 
 test-full: build ## The same, longer: 50 seeds, 1,000 runs in one process, the race detector, both releases on the real server
-	go test -race ./...
+	go test -race $$(go list ./... | grep -v /property)
+	go test -race -short ./property
 	cd sim/velero && go test -race ./apiserver ./sched
 	cd sim/velero && VELOSIM_SEEDS=50 VELOSIM_RUNS=1000 go test -vet=off $(OVERLAY) -timeout 60m -v -run 'Catalogue|Leave|Same' ./virtual
 	bin/velosim run --seeds 50 -q
 	bin/velosim setup --world envtest --velero 1.14.0
 	$(ENVTEST) -timeout 60m ./envtest -run Envtest -v -ginkgo.label-filter='backup || restore'
 	VELOSIM_VELERO=1.14.0 $(ENVTEST) -timeout 60m ./envtest -run Envtest -v -ginkgo.label-filter='backup || restore'
+
+soak: build ## Run random scenarios in virtual time, and shrink what is found: make soak N=20000 [SEED=1]
+	@bin/velosim setup
+	@go test -count=1 -timeout 0 ./property -run '^TestVirtual$$' -v -args -runs $(or $(N),2000) -first $(or $(SEED),1)
 
 cover-velero: build ## Show how much of Velero's phase controllers the catalogue reaches: make cover-velero [SEEDS=8] [MISSED=1]
 	@cd sim/velero && go run ./cmd/velosim-cover $(if $(SEEDS),-seeds $(SEEDS)) $(if $(MISSED),-missed)

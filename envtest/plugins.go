@@ -43,7 +43,7 @@ func (r *run) startPlugins() (err error) {
 	}
 	r.plugins, err = host.Listen(r.ctx, r.folder, host.Options{
 		Executables: executables,
-		Operations:  fakeplugins.NewOperations(r.rec.position.start, nil),
+		Operations:  fakeplugins.NewOperations(r.rec.position.start, r.names.Of),
 		Journal:     r.journal,
 		Access:      r.access,
 		Started:     func(p host.Process) { r.connected(p, 1) },

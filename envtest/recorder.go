@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -12,6 +13,7 @@ import (
 type recorder struct {
 	position *position
 	sink     func(trace.Event) error
+	names    *scenario.Naming
 
 	mu     sync.Mutex
 	seq    int
@@ -42,7 +44,7 @@ func (r *recorder) record(incarnation int, object string, bodies ...trace.Body) 
 	for _, body := range bodies {
 		r.seq++
 		r.position.events.Add(1)
-		if r.err = r.sink(trace.Event{Seq: r.seq, At: r.now(), Incarnation: incarnation, Object: object, Body: body}); r.err != nil {
+		if r.err = r.sink(trace.Event{Seq: r.seq, At: r.now(), Incarnation: incarnation, Object: r.names.Of(object), Body: body}); r.err != nil {
 			return false
 		}
 	}

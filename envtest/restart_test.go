@@ -39,7 +39,7 @@ func TestKilledWhileItStarts(t *testing.T) {
 	}
 	var told []string
 	third := make(chan struct{})
-	r.rec = &recorder{position: &position{start: time.Now()}, dead: map[int]bool{}, sink: func(e trace.Event) error {
+	r.rec = &recorder{position: &position{start: time.Now()}, names: scenario.NewNaming(&scenario.Scenario{}), dead: map[int]bool{}, sink: func(e trace.Event) error {
 		switch {
 		case e.Fault != nil && e.Fault.Missed != "":
 			told = append(told, e.Fault.ID+" missed: "+e.Fault.Missed)

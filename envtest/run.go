@@ -70,7 +70,7 @@ func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.Co
 		world: w, job: job, config: plane.Config(), folder: folder, kept: cmp.Or(job.Keep, folder), phases: map[string]string{}, changed: make(chan struct{}),
 		rec:     rec,
 		cluster: cluster.Cluster{Scenario: job.Scenario, Velero: "velero" + suffix, Suffix: suffix},
-		names:   scenario.NewNaming(job.Scenario),
+		names:   rec.names,
 		points:  cluster.NewPoints(job.Scenario),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)

@@ -170,7 +170,7 @@ func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) e
 	if folder, err = filepath.EvalSymlinks(folder); err != nil {
 		return trace.End{}, err
 	}
-	r, err := newRun(ctx, w, job, plane, folder, &recorder{position: p, sink: sink, dead: map[int]bool{}})
+	r, err := newRun(ctx, w, job, plane, folder, &recorder{position: p, sink: sink, names: scenario.NewNaming(job.Scenario), dead: map[int]bool{}})
 	if err != nil {
 		return trace.End{}, err
 	}

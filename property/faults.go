@@ -44,7 +44,7 @@ func (d *drawing) faults() {
 			f.At = d.phasePoint(object)
 			f.At.Delay = d.after("user's delay")
 		case do.Kill == nil:
-			if f.At = d.storePoint(do.Lose != nil); f.At.Store == nil {
+			if f.At = d.storePoint(d.named(""), do.Lose != nil); f.At.Store == nil {
 				continue
 			}
 		default:
@@ -59,7 +59,7 @@ func (d *drawing) faults() {
 
 func (d *drawing) killPoint() scenario.Point {
 	kinds := []string{"phase", "store"}
-	calls := d.calls()
+	calls := d.calls(scenario.BackupItemAction, scenario.RestoreItemAction)
 	if len(calls) > 0 {
 		kinds = append(kinds, "call", "call")
 	}
@@ -67,9 +67,9 @@ func (d *drawing) killPoint() scenario.Point {
 	switch one(d, "point", kinds...) {
 	case "call":
 		p.Call = one(d, "call", calls...)
-		p.Nth, p.After = one(d, "nth", 0, 2, 3), d.rarely("after the reply", 3)
+		p.Nth, p.After = d.nth(p.Call), d.rarely("after the reply", 3)
 	case "store":
-		if p = d.storePoint(false); p.Store != nil {
+		if p = d.storePoint(d.named(""), false); p.Store != nil {
 			p.After = d.rarely("after the access", 2)
 		}
 	default:
@@ -79,10 +79,13 @@ func (d *drawing) killPoint() scenario.Point {
 	return p
 }
 
-// calls are those that are made if nothing comes in between.
-func (d *drawing) calls() []*scenario.Call {
+// calls are those of the actions that are made if nothing comes in between.
+func (d *drawing) calls(of ...scenario.Action) []*scenario.Call {
 	var all []*scenario.Call
 	for _, p := range d.s.Plugins {
+		if !slices.Contains(of, p.Action) {
+			continue
+		}
 		methods := []string{"Execute", "AppliesTo"}
 		if p.Operation != nil {
 			methods = append(methods, "Progress")
@@ -100,21 +103,26 @@ func (d *drawing) calls() []*scenario.Call {
 	return all
 }
 
+// nth draws which of the calls it is: the first one, where there may be no others.
+func (d *drawing) nth(c *scenario.Call) int {
+	if c.Method == "Progress" || c.Method == "Execute" && len(d.all()) > 1 {
+		return one(d, "nth", 0, 0, 2, 0, 3)
+	}
+	return 0
+}
+
 // ends tells whether the plugin's operations end well by themselves before any timeout.
 func (d *drawing) ends(p scenario.Plugin) bool {
 	steps := p.Operation.Progress
 	return len(steps) > 0 && steps[len(steps)-1].Completed && steps[len(steps)-1].At.Duration < lengths("10m")[0].Duration
 }
 
-// storePoint draws an access to what is stored of an object, of what is read if it is to be lost.
-func (d *drawing) storePoint(read bool) scenario.Point {
-	object := one(d, "object", d.named("")...)
-	if strings.HasPrefix(object, "backup/daily-") { // their keys have the time in them
-		others := slices.DeleteFunc(d.named(""), func(o string) bool { return strings.HasPrefix(o, "backup/daily-") })
-		if len(others) == 0 {
-			return d.phasePoint(object)
-		}
-		object = one(d, "stored object", others...)
+// storePoint draws an access to what is stored of one of the objects, of what is read if it is to be lost; a phase, if a scenario cannot
+// name what is stored of it.
+func (d *drawing) storePoint(of []string, read bool) scenario.Point {
+	object := one(d, "object", of...)
+	if strings.HasPrefix(object, "backup/daily-") || d.rejected(object) { // a schedule's backups have the time in their names
+		return d.phasePoint(object)
 	}
 	kind, name, _ := strings.Cut(object, "/")
 	type access struct{ verb, key string }
@@ -137,7 +145,7 @@ func (d *drawing) storePoint(read bool) scenario.Point {
 	}
 	a := one(d, "access", accesses...)
 	key := kind + "s/" + name + "/" + strings.ReplaceAll(a.key, "%s", name)
-	return scenario.Point{Store: &scenario.Access{Verb: a.verb, Key: key}, Nth: one(d, "nth", 0, 0, 2)}
+	return scenario.Point{Store: &scenario.Access{Verb: a.verb, Key: key}, Nth: one(d, "nth", 0, 0, 0, 0, 2)}
 }
 
 // phasePoint draws a phase that the object likely comes to.

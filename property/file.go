@@ -32,7 +32,7 @@ func Write(folder string, r Run) (path, replay string, err error) {
 	replay = fmt.Sprintf("velosim run %s --seed %d", path, r.Number)
 	about := []string{
 		"Found by package property on Velero " + r.Trace.Header.Velero + ": " + Kind(f), "",
-		"expected  " + f.Expected, "seen      " + f.Seen, "", "Replay: " + replay,
+		"expected  " + f.Expected, "seen      " + f.Seen, "", fmt.Sprintf("It shows with --seed %d.", r.Number),
 	}
 	head := regexp.MustCompile(`(?m)^`).ReplaceAllString(strings.Join(about, "\n"), "# ")
 	if err := os.WriteFile(path, append([]byte(head+"\n"), b...), 0o644); err != nil {

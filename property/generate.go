@@ -17,6 +17,15 @@ type Drawn struct {
 	written  scenario.Scenario // as the file says it, without defaults
 }
 
+// GoString is the scenario's file, which rapid prints.
+func (d Drawn) GoString() string {
+	b, err := text(d.written)
+	if err != nil {
+		return err.Error()
+	}
+	return "\n" + string(b)
+}
+
 // Scenarios generates scenarios of every shape that the format has. Nearly all that is drawn is valid; the rest is drawn again.
 func Scenarios() *rapid.Generator[Drawn] {
 	return rapid.Custom(func(t *rapid.T) Drawn {

@@ -152,7 +152,22 @@ func (d *drawing) creations() {
 
 // creation draws a point of one of the objects.
 func (d *drawing) creation(of []string) *scenario.Point {
-	p := d.phasePoint(one(d, "created at a point of", of...))
+	calls := d.calls(scenario.BackupItemAction)
+	kinds := []string{"phase", "phase", "phase", "store"}
+	if len(calls) > 0 {
+		kinds = append(kinds, "call")
+	}
+	var p scenario.Point
+	switch one(d, "created at", kinds...) {
+	case "call":
+		p.Call = one(d, "call", calls...)
+		p.Nth, p.After = d.nth(p.Call), d.rarely("after the reply", 2)
+	case "store":
+		p = d.storePoint(of, false)
+	default:
+		p = d.phasePoint(one(d, "created at a point of", of...))
+	}
+	p.Delay = d.after("creation's delay")
 	return &p
 }
 

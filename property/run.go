@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/verdict"
 	"github.com/velosim/velosim/sim/world"
@@ -56,7 +58,7 @@ func Play(ctx context.Context, w world.World, d Drawn, number int) Run {
 }
 
 // patience is how long a run may take in wall time; most take a tenth of a second.
-const patience = 90 * time.Second
+const patience = time.Minute
 
 // find looks for what breaks a property.
 func (r *Run) find() {
@@ -102,8 +104,38 @@ func excused(f verdict.Finding) bool {
 		f.Expected == "its creation" && strings.HasPrefix(f.Seen, "its point of creation was never passed"))
 }
 
-// Repeat runs the scenario once more, and reports whether the trace is the same. If not, that is what is found.
+// Missed says which points of the scenario never came; none: they have all.
+func (r Run) Missed() (points []string) {
+	for _, f := range r.Scenario.Faults {
+		struck := func(e trace.Event) bool { return e.Fault != nil && e.Fault.ID == f.ID && e.Fault.Missed == "" }
+		if !slices.ContainsFunc(r.Trace.Events, struck) {
+			points = append(points, "fault at "+named(f.At))
+		}
+	}
+	for _, f := range r.Verdict.Findings {
+		if f.Expected == "its creation" && excused(f) {
+			points = append(points, "creation of a "+kindOf(f.Object))
+		}
+	}
+	return points
+}
+
+func named(p scenario.Point) string {
+	switch {
+	case p.Call != nil:
+		return "a call of " + p.Call.Method
+	case p.Store != nil:
+		return alike("a " + p.Store.Verb + " of " + path.Base(p.Store.Key))
+	}
+	return p.Phase + " of a " + kindOf(p.Object)
+}
+
+// Repeat runs the scenario once more, and reports whether the trace is the same. If not, that is what is found. What has not ended by
+// itself cannot be compared.
 func (r *Run) Repeat(ctx context.Context, w world.World) bool {
+	if r.Trace.End.Reason == trace.Environment {
+		return true
+	}
 	again := Play(ctx, w, r.Drawn, r.Number)
 	if ctx.Err() != nil {
 		return true

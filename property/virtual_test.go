@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -48,7 +49,10 @@ func TestVirtual(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	s := soak{t: t, began: time.Now(), results: map[verdict.Result]int{}, found: map[string][]property.Run{}, ended: map[int]bool{}}
+	if *folder, err = filepath.Abs(*folder); err != nil {
+		t.Fatal(err)
+	}
+	s := soak{t: t, began: time.Now(), results: map[verdict.Result]int{}, missed: map[string]int{}, deviations: map[string]int{}, found: map[string][]property.Run{}, ended: map[int]bool{}}
 	for r := range property.Search(ctx, pool, *first, *runs) {
 		s.take(r)
 	}
@@ -61,11 +65,11 @@ type soak struct {
 	t           *testing.T
 	began, told time.Time
 	results     map[verdict.Result]int
-	deviations  map[string]int
+	missed      map[string]int // points that never came
+	deviations  map[string]int // runs that show them, by rule
 	unpredicted int
 	found       map[string][]property.Run // by kind
 	ended       map[int]bool              // by number
-	slowest     int
 }
 
 func (s *soak) take(r property.Run) {
@@ -83,6 +87,14 @@ func (s *soak) take(r property.Run) {
 			fmt.Printf("found %s\n  %s\n  %s\n", kind, file, replay)
 		}
 		s.found[kind] = append(s.found[kind], r)
+	}
+	for _, rule := range r.Verdict.Deviations {
+		s.deviations[rule]++
+	}
+	for _, point := range r.Missed() {
+		if r.Finding == nil {
+			s.missed[point]++
+		}
 	}
 	if r.Unpredicted != "" {
 		s.unpredicted++
@@ -111,9 +123,11 @@ func (s *soak) summary() {
 		fmt.Printf("interrupted; go on with: make soak SEED=%d N=%d\n", next, *first+*runs-next)
 		s.t.Error("interrupted")
 	}
-	if n := len(s.ended); s.results[verdict.Inconclusive]*10 > n*3 {
+	if n := len(s.ended); n >= 100 && s.results[verdict.Inconclusive]*10 > n*3 {
 		s.t.Errorf("%d of %d runs are inconclusive: the generator draws points that never come", s.results[verdict.Inconclusive], n)
 	}
+	list("known deviations:", s.deviations)
+	list("points that never came:", s.missed)
 	kinds := slices.Collect(maps.Keys(s.found))
 	slices.SortFunc(kinds, func(a, b string) int { return len(s.found[b]) - len(s.found[a]) })
 	for _, kind := range kinds {
@@ -122,6 +136,16 @@ func (s *soak) summary() {
 			numbers = append(numbers, fmt.Sprint(r.Number))
 		}
 		fmt.Printf("%4d  %s\n      %s\n", len(numbers), kind, strings.Join(numbers[:min(10, len(numbers))], " "))
+	}
+}
+
+// list prints how often each was seen, the most frequent first.
+func list(title string, counts map[string]int) {
+	fmt.Println(title)
+	names := slices.Sorted(maps.Keys(counts))
+	slices.SortStableFunc(names, func(a, b string) int { return counts[b] - counts[a] })
+	for _, name := range names {
+		fmt.Printf("%5d  %s\n", counts[name], name)
 	}
 }
 
@@ -147,7 +171,11 @@ func (s *soak) shrink(ctx context.Context, path string) {
 		if i >= *maxKinds || ctx.Err() != nil {
 			continue
 		}
-		if r.Repeat(ctx, w) && r.Repeat(ctx, w) {
+		same := true
+		for range 2 {
+			same = same && r.Repeat(ctx, w)
+		}
+		if same {
 			r = property.Shrink(ctx, w, r, *shrink)
 		}
 		file, replay, err := property.Write(*folder, r)

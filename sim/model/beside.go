@@ -8,21 +8,27 @@ import (
 	"github.com/velosim/velosim/sim/scenario"
 )
 
-// vanish adds the paths of an object that is gone before its end, and of one that has come back.
+// vanish adds the paths of an object that is gone before its end, and of one that has come back, and may be deleted then.
 func (p *predictor) vanish() {
+	deletable := slices.ContainsFunc(p.faults, func(f consequence) bool { return slices.Contains(f.inputs, phase.DeletionRequested) })
 	for _, f := range p.faults {
 		if !f.ends {
 			continue
 		}
+		then := []string{""}
+		for _, end := range stored() {
+			if f.syncs {
+				then = append(then, string([]byte{byte(end)}))
+			}
+			if f.syncs && deletable {
+				then = append(then, string([]byte{byte(end), byte(phase.Deleting)}))
+			}
+		}
 		for path := range maps.Clone(p.paths) {
 			for i := range len(path) + 1 {
-				if !f.reached(path[:i]) {
-					continue
-				}
-				p.paths[path[:i]] = true
-				for _, end := range stored() {
-					if f.syncs {
-						p.paths[path[:i]+string([]byte{byte(end)})] = true
+				for _, more := range then {
+					if f.reached(path[:i]) {
+						p.paths[path[:i]+more] = true
 					}
 				}
 			}
@@ -63,7 +69,7 @@ func (s subject) held(rules phase.Rules, p phase.Phase, all predictions) bool {
 	switch {
 	case s.kind == phase.Backup && p == phase.Queued:
 		return s.heldInQueue(rules, all)
-	case s.kind == phase.Restore && p == phase.New:
+	case (s.kind == phase.Restore || rules.Unqueued) && p == phase.New:
 		by = []phase.Phase{phase.InProgress}
 	case slices.Contains(waiting(), p):
 		by = waiting()

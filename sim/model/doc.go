@@ -1,8 +1,9 @@
 // Package model is the world around the machine of sim/phase: the operations in their plugins, what the object store has of
 // them, servers that die, and writes that fail. [Explore] visits all that can follow, for the reading of a release or for the
 // one that is demanded, and so shows that every run ends in a final phase, or the shortest way to one that does not.
-// [Predict] does the same within what the plugins and faults of a scenario do. [Check] follows an object of a trace through
-// the machine, and names the first event that does not fit.
+// [Predict] does the same within what the plugins and faults of a scenario do, for each of its objects: what others do to it is a
+// matter of which of their calls come before its own, which points of faults are theirs, and what they may hold for ever. [Check]
+// follows an object of a trace through the machine, and names the first event that does not fit.
 //
 // Time has no clock: only how many of the operations, the oldest first, are past their deadline, which changes between polls.
 // What a plugin says is chosen when it is asked, and holds from then on. A poll is one operation after another; in between,

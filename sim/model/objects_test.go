@@ -103,6 +103,10 @@ func TestPredictObjects(t *testing.T) {
 			demanded: []string{"FailedValidation"}, released: []string{"I F C"},
 		},
 		{
+			name: "of a backup in its run", scenario: "restore: {at: {phase: InProgress, object: backup/backup-1}}\n", object: "restore/restore-1",
+			demanded: []string{"FailedValidation", "I F C", "I Failed"}, released: []string{"I F C", "I Failed"},
+		},
+		{
 			name:     "of a backup that has failed",
 			scenario: "restore: {at: {phase: Failed, object: backup/backup-1}}\nfaults:\n- {at: {store: {verb: put, key: backups/backup-1/backup-1.tar.gz}}, do: {fail: full}}",
 			object:   "restore/restore-1", demanded: []string{"FailedValidation"}, released: []string{"I Failed"},
@@ -138,8 +142,10 @@ func TestPredictObjects(t *testing.T) {
 			scenario: "restore: {}\nplugins:\n- {name: example.io/a, action: RestoreItemAction, execute: {skipRestore: true}}\n- {name: example.io/b, action: RestoreItemAction, operation: {}}",
 			object:   "restore/restore-1", demanded: []string{"I F C"},
 		},
-		{name: "a long poll", scenario: "server: {itemOperationSyncFrequency: 5m}\nplugins:\n- {name: example.io/a, operation: {progress: [{at: 1m, completed: true}]}}\n- {name: example.io/b, operation: {progress: [{at: 10m, failed: full}]}}",
-			object: "backup/backup-1", demanded: []string{"Q R I W Wp Fp P", "Q R I W Fp P"}},
+		{
+			name: "a long poll", scenario: "server: {itemOperationSyncFrequency: 5m}\nplugins:\n- {name: example.io/a, operation: {progress: [{at: 1m, completed: true}]}}\n- {name: example.io/b, operation: {progress: [{at: 10m, failed: full}]}}",
+			object: "backup/backup-1", demanded: []string{"Q R I W Wp Fp P", "Q R I W Fp P"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.released == nil {

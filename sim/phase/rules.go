@@ -52,7 +52,7 @@ type Rule struct {
 	Deviation string
 	// Source of the demand ("documented", with the section, or "proposed by velosim") and of the deviation.
 	Source string
-	// Witness is the scenario that shows the deviation. Empty: it takes a fault that no world has yet.
+	// Witness is the scenario that shows the deviation. Empty: it takes a fault that no world has yet, or a race that few seeds show.
 	Witness string
 	// Breaks are the invariants that the deviation breaks, by name.
 	Breaks []string

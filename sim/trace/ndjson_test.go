@@ -75,7 +75,7 @@ func everyBody() []trace.Body {
 		{Phase: &trace.Phase{From: "New", To: "InProgress"}},
 		{Write: &trace.Write{Client: "backup", Verb: "patch", Resource: "backups", Name: "velero/backup-1", Change: `{"status":{}}`, ResourceVersion: "7", Error: "<lost>"}},
 		{Call: &trace.Call{ID: 1, Plugin: mover, Method: "Execute", Controller: "backup", Item: "configmaps/app/settings", Phase: "InProgress"}},
-		{Return: &trace.Return{ID: 1, Operation: "mover-1", Progress: progress(1, time.Minute).Progress, Error: "nil map", Panic: true}},
+		{Return: &trace.Return{ID: 1, Operation: "mover-1", Progress: progress(1, time.Minute).Progress, Ready: new(true), Error: "nil map", Panic: true}},
 		{Store: &trace.Store{Verb: "put", Key: "velero/backups/backup-1/velero-backup.json", Controller: "backup", Size: 10, Error: "no"}},
 		{Fault: &trace.Fault{ID: "fault-1", What: "killed the server"}},
 		{Process: &trace.Process{Name: "server", State: "killed"}},

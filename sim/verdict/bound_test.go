@@ -9,6 +9,19 @@ import (
 	"github.com/velosim/velosim/sim/trace"
 )
 
+// TestRealBound: on a real machine a server takes its time to start, and to look at its queue.
+func TestRealBound(t *testing.T) {
+	s := expecting(scenario.Outcome{})
+	two(s)
+	s.Backups[0].ItemOperationTimeout.Duration, s.Backups[1].ItemOperationTimeout.Duration = 15*time.Second, 3*time.Second
+	s.Plugins[0].Execute.Hang = true
+	faulty(scenario.Do{Kill: &scenario.Kill{RestartAfter: scenario.Duration{Duration: 15 * time.Second}}})(s)
+	const want = 90*time.Second + 18*time.Second + time.Minute + 15*time.Second + 20*time.Second + 30*time.Second
+	if got := RealBound(s, 0.05); got != trace.Time(want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestBound(t *testing.T) {
 	d := func(d time.Duration) scenario.Duration { return scenario.Duration{Duration: d} }
 	const idle = 4*time.Hour + 20*time.Second + 10*time.Minute + 2*time.Minute + 5*time.Minute

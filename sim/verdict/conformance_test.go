@@ -163,6 +163,11 @@ func TestUnfinishedBackups(t *testing.T) {
 			},
 		},
 		{
+			name:   "it has failed",
+			trace:  created(begin().phases("Queued", "ReadyToStart", "InProgress", "Failed").rest(trace.Rest{Copy: "api"})).completes().rests(0, 0).settles(),
+			result: KnownDeviation,
+		},
+		{
 			name: "it has ended, and is Deleting by now", change: faulty(scenario.Do{Delete: "backup/backup-1"}),
 			trace: restored(begin().completes().fault("fault-1").phases("Deleting")), result: Fail,
 			found: []brief{{"expectation", "phase FailedValidation", "phase Completed"}},

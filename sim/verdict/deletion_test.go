@@ -166,7 +166,8 @@ func TestHeldByAnother(t *testing.T) {
 		{
 			name: "it says by which", expect: scenario.Outcome{Phase: "Completed", Errors: new(1)}, change: two, trace: polled(), result: Fail,
 			found: []brief{
-				{"expectation", "phase Completed", "phase WaitingForPluginOperations"}, {"expectation", "1 errors", "0 errors"},
+				{"expectation", "phase Completed", "phase WaitingForPluginOperations"},
+				{"expectation", "1 errors", "0 errors"},
 				{
 					"liveness", anEnd, "phase WaitingForPluginOperations, waiting for operation mover-1 of example.io/mover on configmaps/app/settings, since 0s, until 4h0m0s; " +
 						"held by backup/backup-2, which waits for " + ofPoll,

@@ -98,6 +98,22 @@ func TestDeviations(t *testing.T) {
 				phases("Failed").rest(trace.Rest{Copy: "api"}).settles(),
 			result: KnownDeviation,
 		}},
+		{deviation: hangs, judged: judged{
+			name: "a call for no object goes on until the end", expect: scenario.Outcome{Phase: "Completed"},
+			trace:  healthy().on("").calling("AppliesTo", "").wait(time.Hour).on("backup/backup-1").rests(1, 0).settles(),
+			result: KnownDeviation,
+		}},
+		{deviation: hangs, judged: judged{
+			name: "a kill ends a call for no object that was due long before", expect: scenario.Outcome{Phase: "Completed"},
+			trace:  begin().on("").calling("AppliesTo", "").wait(time.Hour).restart(time.Minute).on("backup/backup-1").completes().rests(0, 0).settles(),
+			result: KnownDeviation,
+		}},
+		{judged: judged{
+			name: "a kill ends a call for no object in time", expect: scenario.Outcome{Phase: "Completed"},
+			trace: begin().on("").calling("AppliesTo", "").wait(time.Minute).restart(time.Minute).on("backup/backup-1").completes().rests(0, 0).
+				wait(time.Hour).settles(),
+			result: Pass,
+		}},
 		{judged: judged{
 			name: "the witness of one rule shows another instead", expect: scenario.Outcome{Phase: "Completed"},
 			change: func(s *scenario.Scenario) { deviates(errs, onlyWaits)(s); s.Metadata.Name = witnesses[errs] },

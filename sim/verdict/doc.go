@@ -15,11 +15,14 @@
 //
 // The oracles, one file each, and what they demand:
 //
-//   - expectation: the outcome written in the scenario. Only judged on a whole run that shows all that the scenario is about.
-//   - conformance: every change of phase is legal, and the invariants of sim/phase hold at each.
-//   - liveness: every object reaches a final phase, within Bound; else it says what the object waits for.
+//   - expectation: the outcomes written in the scenario, of its object and others, and the points that must be passed. Only judged on a
+//     whole run that shows all that the scenario is about.
+//   - prediction: each object takes a path that the model predicts.
+//   - conformance: every change of phase is legal, the invariants of sim/phase hold at each, and an object is deleted as somebody asks.
+//   - liveness: every object reaches a final phase or is gone, within Bound; else it says what the object waits for, and the call for
+//     another object that holds it. A backup that is Deleting goes, unless its deletion had errors.
 //   - accounting: at rest, the counts keep the invariants of sim/phase, the resource and its stored copy agree, and so do the
-//     stored operations and what their plugins have said.
+//     stored operations and what their plugins have said; of what Velero has deleted, nothing is stored.
 //   - contract: Velero calls Cancel and Progress as plugins may rely on, gives calls up at their deadline where that is demanded,
 //     and leaves no plugin process behind.
 //   - panic: neither the server nor a controller panics.

@@ -74,8 +74,12 @@ func hang(text string) string {
 // say tells an event in a line. A call and its return are told apart by the call's number.
 func say(b trace.Body) string {
 	switch {
+	case b.Created != nil && b.Created.Schedule != "":
+		return fmt.Sprintf("created by schedule %s as %s, itemOperationTimeout %s", b.Created.Schedule, b.Created.Name, b.Created.ItemOperationTimeout)
 	case b.Created != nil:
 		return fmt.Sprintf("created, itemOperationTimeout %s", b.Created.ItemOperationTimeout)
+	case b.Deleted != nil:
+		return "deleted"
 	case b.Phase != nil:
 		return fmt.Sprintf("%s → %s", named(b.Phase.From), named(b.Phase.To))
 	case b.Write != nil:

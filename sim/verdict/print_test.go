@@ -24,6 +24,9 @@ func TestPrint(t *testing.T) {
 	panicked.End.Detail = "panic: assignment to entry in nil map\n\ngoroutine 7 [running]:\nmain.main()"
 	faulty := expecting(scenario.Outcome{Phase: "Completed"})
 	faulty.Faults = []scenario.Fault{{ID: "fault-1"}}
+	scheduled := expecting(scenario.Outcome{Phase: "Completed"})
+	daily(scheduled)
+	scheduled.Schedules[0].Backups = 1
 	for _, c := range []struct {
 		golden   string
 		scenario *scenario.Scenario
@@ -37,6 +40,7 @@ func TestPrint(t *testing.T) {
 		{"deviation", deviating, waiting().calling(progress, mover1).wait(5 * time.Hour).
 			rest(trace.Rest{Copy: "api", Attempted: 1}).ends(trace.Bound)},
 		{"inconclusive", faulty, healthy().rests(1, 0).settles()},
+		{"deleted", scheduled, begins("").schedules("daily", "backup/daily-1", "daily-20260101010000").completes().deleted().settles()},
 	} {
 		t.Run(c.golden, func(t *testing.T) {
 			var got bytes.Buffer

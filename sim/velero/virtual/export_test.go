@@ -99,5 +99,5 @@ func (p *Player) Stored(prefix string) (keys []string) {
 // Object is what the object store has at the key.
 func (p *Player) Object(key string) []byte { return p.run.objects[cluster.Bucket+"/"+key] }
 
-// UseWholeClients makes the server's periodic sources list through clients that copy what they list.
-func (w *World) UseWholeClients() { w.wholeClients = true }
+// BeDear makes the server do without what makes waiting cheap.
+func (w *World) BeDear() { w.dear = true }

@@ -15,10 +15,11 @@ import (
 // What plugins can do beside operations: what Velero calls of them, and what comes of it.
 func TestMethodsOfPlugins(t *testing.T) {
 	const (
-		item    = "Execute configmaps/app/settings"
-		waits   = "execute: {additionalItems: [secrets/app/token], waitForAdditionalItems: true}"
-		asks    = "AreAdditionalItemsReady"
-		deleted = "faults: [{at: {phase: Completed}, do: {delete: backup/backup-1}}]"
+		item     = "Execute configmaps/app/settings"
+		waits    = "execute: {additionalItems: [secrets/app/token], waitForAdditionalItems: true}"
+		asks     = "AreAdditionalItemsReady"
+		restored = "restored app/settings"
+		deleted  = "faults: [{at: {phase: Completed}, do: {delete: backup/backup-1}}]"
 	)
 	// A restore that takes less time than the cache lags behind can run twice, as the finalizer that Velero adds to it enqueues it
 	// again (pkg/controller/restore_controller.go): so they take a minute.
@@ -26,7 +27,7 @@ func TestMethodsOfPlugins(t *testing.T) {
 		name string
 		// plugin is the script, and rest the rest of the scenario.
 		plugin, rest string
-		// calls of the plugin and what was returned; equal ones that follow one another are one.
+		// calls of the plugin and what was returned, and what was restored; equal ones that follow one another are one.
 		calls []string
 		path  string // of the object that the scenario is about
 		// took is how long it was between the first phase and the last, in seconds or longer.
@@ -70,17 +71,17 @@ func TestMethodsOfPlugins(t *testing.T) {
 		},
 		{
 			"additional items are ready after a while", "action: RestoreItemAction, " + waits + ", areAdditionalItemsReady: {after: 90s}", "restore: {}",
-			[]string{"AppliesTo", item, asks + ": not ready", asks},
+			[]string{"AppliesTo", item, asks + ": not ready", asks, restored},
 			"InProgress Finalizing Completed", 90 * time.Second,
 		},
 		{
 			"additional items are never ready", "action: RestoreItemAction, " + waits + ", areAdditionalItemsReady: {never: true}", "restore: {}",
-			[]string{"AppliesTo", item, asks + ": not ready"},
+			[]string{"AppliesTo", item, asks + ": not ready", restored},
 			"InProgress FinalizingPartiallyFailed PartiallyFailed", 10 * time.Minute,
 		},
 		{
 			"AreAdditionalItemsReady fails", "action: RestoreItemAction, " + waits + ", areAdditionalItemsReady: {delay: 1m, panic: nil map}", "restore: {}",
-			[]string{"AppliesTo", item, asks + ": nil map"},
+			[]string{"AppliesTo", item, asks + ": nil map", restored},
 			"InProgress FinalizingPartiallyFailed PartiallyFailed", 0,
 		},
 		{
@@ -123,7 +124,7 @@ func TestMethodsOfPlugins(t *testing.T) {
 	}
 }
 
-// told is what the trace tells of the calls of plugins, and of the object that the scenario is about.
+// told is what the trace tells of the calls of plugins and of restored items, and of the object that the scenario is about.
 func told(s *scenario.Scenario, tr trace.Trace) (calls []string, path string, took time.Duration) {
 	open := map[int]string{}
 	var phases []string
@@ -143,6 +144,8 @@ func told(s *scenario.Scenario, tr trace.Trace) (calls []string, path string, to
 				call += ": not ready"
 			}
 			calls = append(calls, call)
+		case e.Write != nil && e.Write.Verb == "create" && e.Write.Client == "restore" && e.Write.Resource == "configmaps":
+			calls = append(calls, "restored "+e.Write.Name)
 		case e.Phase != nil && e.Object == s.Object():
 			if len(phases) == 0 {
 				first = e.At

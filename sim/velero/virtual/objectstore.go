@@ -182,7 +182,11 @@ func (g storeGetter) Get(l *velerov1.BackupStorageLocation, o persistence.Object
 	if err != nil {
 		return nil, err
 	}
-	return backupStore{store, o.(*pluginManager).store}, nil
+	objects, err := o.GetObjectStore(objectStoreProvider)
+	if err != nil {
+		return nil, err
+	}
+	return backupStore{store, objects.(*objectStore)}, nil
 }
 
 type backupStore struct {

@@ -42,8 +42,8 @@ type World struct {
 	decorate func(server.Views) server.Views
 
 	definitions apiserver.Definitions
-	// wholeClients makes periodic sources list as everyone does, so that a test can tell that nothing else comes of it.
-	wholeClients bool
+	// dear: the server does without what makes waiting cheap (manager.go), so that a test can tell that nothing else comes of it.
+	dear bool
 }
 
 // bubbleSeed is where all that Go itself leaves to chance starts from, if the world is built with a seeded runtime
