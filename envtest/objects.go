@@ -56,6 +56,15 @@ func (r *run) gone(object string) {
 	r.changeOf(object, scenario.Deleted)
 }
 
+// requested knows of a request that is yet to be granted.
+func (r *run) requested(object string) {
+	r.change(func() {
+		if _, known := r.phases[object]; !known {
+			r.phases[object] = ""
+		}
+	})
+}
+
 // try keeps the error of what the user does, with which the run cannot go on.
 func (r *run) try(err error) {
 	if err != nil && r.ctx.Err() == nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -93,7 +92,7 @@ func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.Co
 	if r.client, err = client.New(user, client.Options{Scheme: scheme}); err != nil {
 		return nil, fmt.Errorf("failed to reach the control plane: %w", err)
 	}
-	r.user = cluster.User{Cluster: r.cluster, Client: r.client, Names: r.names, Created: r.created}
+	r.user = cluster.User{Cluster: r.cluster, Client: r.client, Names: r.names, Created: r.created, Requested: r.requested}
 	if err := r.prepare(); err != nil {
 		r.close()
 		return nil, err
@@ -174,25 +173,28 @@ func (r *run) play() (end trace.End, err error) {
 
 // settle lets the run go on until nothing is left to happen to the server, and a while longer.
 func (r *run) settle() trace.End {
-	quiet := func() bool { return r.timers == 0 && !r.servers[len(r.servers)-1].ended && r.ended() }
+	quiet := func() bool { return r.timers == 0 && !r.servers[len(r.servers)-1].ended && cluster.Resting(r.phases) }
 	changes := 0
 	for {
 		if end, ok := r.await(func() bool { changes = r.changes; return quiet() }); !ok {
 			return end
 		}
-		r.sleep(r.cluster.Settling(r.job.Scenario.Server.ItemOperationSyncFrequency.Duration) + time.Second)
+		r.sleep(r.cluster.Settling() + time.Second)
 		r.mu.Lock()
 		done := quiet() && changes == r.changes
 		r.mu.Unlock()
 		if done {
 			return trace.End{Reason: trace.Settled}
 		}
+		if !time.Now().Before(r.end()) {
+			return trace.End{Reason: trace.Bound}
+		}
 	}
 }
 
 // await waits until done, which is called under the lock; else it says why the run has to end.
 func (r *run) await(done func() bool) (trace.End, bool) {
-	bound := time.NewTimer(time.Until(r.rec.position.start.Add(time.Duration(r.job.Bound))))
+	bound := time.NewTimer(time.Until(r.end()))
 	defer bound.Stop()
 	for {
 		r.mu.Lock()
@@ -216,6 +218,9 @@ func (r *run) await(done func() bool) (trace.End, bool) {
 	}
 }
 
+// end is the bound of the run.
+func (r *run) end() time.Time { return r.rec.position.start.Add(time.Duration(r.job.Bound)) }
+
 func (r *run) sleep(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -238,17 +243,6 @@ func (r *run) fail(err error) {
 
 func (r *run) is(object, phase string) func() bool {
 	return func() bool { return r.phases[object] == phase }
-}
-
-// ended reports whether every object that was created has come to its end.
-func (r *run) ended() bool {
-	for object, phase := range r.phases {
-		kind, _, _ := strings.Cut(object, "/")
-		if (kind == "backup" || kind == "restore") && !cluster.Ended(phase) {
-			return false
-		}
-	}
-	return true
 }
 
 // after does something later, unless the run has ended.

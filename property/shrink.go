@@ -18,8 +18,18 @@ import (
 // Shrink looks for the smallest scenario with a finding of the same kind, for about as long in wall time, or until ctx ends. It returns
 // the smallest one that it has found, or the run as it is. Nothing else may use rapid, or change its flags, in the meantime.
 func Shrink(ctx context.Context, w world.World, r Run, within time.Duration) Run {
+	s := shrinker{ctx: ctx, world: w, first: r, least: r, known: map[string]*Run{}}
+	if b, err := text(r.written); err == nil {
+		s.known[string(b)] = &r
+	}
+	smaller(r.Number, within, s.shows)
+	return s.least
+}
+
+// smaller has rapid draw ever smaller scenarios that show something, beginning with the one of the number.
+func smaller(number int, within time.Duration, shows func(Drawn) bool) {
 	for name, value := range map[string]string{
-		"rapid.seed": strconv.Itoa(r.Number), "rapid.checks": "1", "rapid.nofailfile": "true", "rapid.shrinktime": within.String(),
+		"rapid.seed": strconv.Itoa(number), "rapid.checks": "1", "rapid.nofailfile": "true", "rapid.shrinktime": within.String(),
 	} {
 		f := flag.Lookup(name)
 		old := f.Value.String()
@@ -28,16 +38,11 @@ func Shrink(ctx context.Context, w world.World, r Run, within time.Duration) Run
 		}
 		defer flag.Set(name, old) //nolint:errcheck // it had this value
 	}
-	s := shrinker{ctx: ctx, world: w, first: r, least: r, known: map[string]*Run{}}
-	if b, err := text(r.written); err == nil {
-		s.known[string(b)] = &r
-	}
 	rapid.Check(&quiet{}, func(t *rapid.T) {
-		if s.shows(Scenarios().Draw(t, "scenario")) {
-			t.Fatal(Kind(*r.Finding))
+		if shows(Scenarios().Draw(t, "scenario")) {
+			t.Fatal("it shows")
 		}
 	})
-	return s.least
 }
 
 type shrinker struct {

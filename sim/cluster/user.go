@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,9 @@ type User struct {
 	Cluster
 	Client client.Client
 	Names  *scenario.Naming
-	// Created is told of each object just before it is created.
-	Created func(object string, c trace.Created)
+	// Created is told of each object just before it is created, and Requested of each request to delete a backup, when it was.
+	Created   func(object string, c trace.Created)
+	Requested func(object string)
 }
 
 // Play creates the scenario's schedules, and then its objects in their order: each when the one before has ended. await waits until it is
@@ -73,26 +75,35 @@ func Ended(p string) bool {
 	return p == scenario.Deleted || err == nil && parsed.Final()
 }
 
-// Settling is how long nothing may change for a run to have come to its end: poll is what has ended objects. It is longer where Velero
-// looks after deleted, removed and expired backups.
-func (c Cluster) Settling(poll time.Duration) time.Duration {
-	d := 2 * poll
-	for _, f := range c.Faults {
+// Resting reports whether all objects have come to their end, given their last phases: backups, restores, and requests to delete.
+func Resting(phases map[string]string) bool {
+	for object, p := range phases {
+		kind, _, _ := strings.Cut(object, "/")
 		switch {
-		case f.Do.Delete != "":
-			d = max(d, deletion)
-		case f.Do.Remove != "":
-			d = max(d, 2*c.Server.BackupSyncPeriod.Duration)
+		case (kind == "backup" || kind == "restore") && !Ended(p):
+			return false
+		case kind == "deletebackuprequest" && p != scenario.Deleted && p != string(velerov1.DeleteBackupRequestPhaseProcessed):
+			return false
 		}
 	}
+	return true
+}
+
+// syncReconcile is how often Velero looks whether a location is due for a sync (pkg/controller/backup_sync_controller.go).
+const syncReconcile = time.Minute
+
+// Settling is how long nothing may change for a run to have come to its end: two polls, or longer where Velero looks after removed and
+// expired backups.
+func (c Cluster) Settling() time.Duration {
+	d := 2 * c.Server.ItemOperationSyncFrequency.Duration
+	if slices.ContainsFunc(c.Faults, func(f scenario.Fault) bool { return f.Do.Remove != "" }) {
+		d = max(d, 2*c.Server.BackupSyncPeriod.Duration+syncReconcile)
+	}
 	if ttl, expires := c.Expires(); expires {
-		d = max(d, ttl+2*c.Server.GarbageCollectionFrequency.Duration+deletion)
+		d = max(d, ttl+2*c.Server.GarbageCollectionFrequency.Duration)
 	}
 	return d
 }
-
-// deletion is longer than Velero's controller of deletions waits before it tries again (pkg/controller/backup_deletion_controller.go).
-const deletion = 2 * time.Minute
 
 // Create creates backup/NAME, restore/NAME or schedule/NAME of the scenario. Before a restore, the items are deleted.
 func (u User) Create(ctx context.Context, object string) error {
@@ -218,13 +229,18 @@ func (u User) delete(ctx context.Context, object string) error {
 	if restore, ok := o.(*velerov1.Restore); ok {
 		return u.Client.Delete(ctx, restore)
 	}
-	return u.Client.Create(ctx, &velerov1.DeleteBackupRequest{
+	request := &velerov1.DeleteBackupRequest{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: u.Velero, GenerateName: o.GetName() + "-",
 			Labels: map[string]string{velerov1.BackupNameLabel: label.GetValidName(o.GetName()), velerov1.BackupUIDLabel: string(o.GetUID())},
 		},
 		Spec: velerov1.DeleteBackupRequestSpec{BackupName: o.GetName()},
-	})
+	}
+	if err := u.Client.Create(ctx, request); err != nil {
+		return err
+	}
+	u.Requested("deletebackuprequest/" + request.Name)
+	return nil
 }
 
 // describe asks for what `velero backup describe --details` and `velero restore describe --details` ask for

@@ -28,11 +28,21 @@ func (p *predictor) vanish() {
 			for i := range len(path) + 1 {
 				for _, more := range then {
 					if f.reached(path[:i]) {
-						p.paths[path[:i]+more] = true
+						p.gone(path[:i] + more)
 					}
 				}
 			}
 		}
+	}
+}
+
+// gone adds the path of an object that may be gone at its end. It holds no others then, but where the finalizer works on it: the last
+// patch of a backup that is not found is tried again and again (Reconcile in pkg/controller/backup_finalizer_controller.go, to which
+// its constructor leaves no timeout).
+func (p *predictor) gone(path string) {
+	p.paths[path] = true
+	if end := Path(phases(path)).End(); p.holdsGone && slices.Contains(finalizing(), end) {
+		p.stays[end] = true
 	}
 }
 
@@ -50,10 +60,15 @@ func hold(rules phase.Rules, s *scenario.Scenario, all predictions) {
 			it := subjectOf(s, all[i].Object)
 			for _, path := range slices.Clone(all[i].Paths) {
 				for n := range path {
-					if held := Path(path[:n]); !all[i].Allows(held) && it.held(rules, held.End(), all) {
-						all[i].Paths = append(all[i].Paths, held)
-						grown = true
+					held := Path(path[:n])
+					if all[i].Allows(held) && all[i].staysIn(held.End()) || !it.held(rules, held.End(), all) {
+						continue
 					}
+					all[i].stays = append(all[i].stays, held.End())
+					if !all[i].Allows(held) {
+						all[i].Paths = append(all[i].Paths, held)
+					}
+					grown = true
 				}
 			}
 		}
@@ -76,7 +91,7 @@ func (s subject) held(rules phase.Rules, p phase.Phase, all predictions) bool {
 	case slices.Contains(finalizing(), p):
 		by = finalizing()
 	}
-	return slices.ContainsFunc(s.others(), func(o string) bool { return all.of(o).endsIn(by...) })
+	return slices.ContainsFunc(s.others(), func(o string) bool { return all.of(o).staysIn(by...) })
 }
 
 // heldInQueue reports whether the subject may stay Queued: another of its namespaces stays before it or in its run, or as many as may
@@ -88,30 +103,44 @@ func (s subject) heldInQueue(rules phase.Rules, all predictions) bool {
 		if at := other.at; at != nil && at.Object == s.object && phaseNamed(at.Phase) > phase.Queued { // it has left the queue by then
 			continue
 		}
-		stays := all.of(o).endsIn(phase.ReadyToStart, phase.InProgress)
-		if shares(s.spec, other.spec) && (stays || all.of(o).endsIn(phase.Queued)) {
+		stays := all.of(o).staysIn(phase.ReadyToStart, phase.InProgress)
+		if shares(s.spec, other.spec) && (stays || all.of(o).staysIn(phase.Queued)) {
 			return true
 		}
-		if stays || rules.QueueSlotLeaked && (s.vanishes(o) || all.of(o).endsIn(phase.FailedValidation)) {
+		if stays || rules.QueueSlotLeaked && (s.vanishes(o) || all.of(o).staysIn(phase.FailedValidation)) {
 			running++
+		}
+	}
+	if rules.QueueSlotLeaked { // also by those that have ended before
+		for _, o := range s.Objects() {
+			if kindOf(o) == phase.Backup && s.precedes(o, s.object) {
+				running++
+			}
 		}
 	}
 	return running > 0 && running >= s.Server.ConcurrentBackups
 }
 
-// endsIn reports whether the object may end, or stay, in one of the phases.
-func (p Prediction) endsIn(in ...phase.Phase) bool {
-	return p.Unknown != "" && len(in) > 0 || slices.ContainsFunc(p.Ends(), func(e phase.Phase) bool { return slices.Contains(in, e) })
+// staysIn reports whether the object may be in one of the phases for ever.
+func (o outcome) staysIn(in ...phase.Phase) bool {
+	return o.Unknown != "" && len(in) > 0 || slices.ContainsFunc(o.stays, func(p phase.Phase) bool { return slices.Contains(in, p) })
+}
+
+// passes reports whether the object may come to one of the phases, whatever becomes of it then.
+func (p Prediction) passes(in ...phase.Phase) bool {
+	return p.Unknown != "" || slices.ContainsFunc(p.Paths, func(path Path) bool {
+		return slices.ContainsFunc(path, func(p phase.Phase) bool { return slices.Contains(in, p) })
+	})
 }
 
 // create takes the paths of objects away that are never created.
 func create(s *scenario.Scenario, all predictions) {
 	ended := true
 	for _, object := range s.Order() {
-		i := slices.IndexFunc(all, func(p Prediction) bool { return p.Object == object })
+		i := slices.IndexFunc(all, func(o outcome) bool { return o.Object == object })
 		it := subjectOf(s, object)
-		if it.kind == phase.Restore && !all.of(it.backup).endsIn(phase.Completed, phase.PartiallyFailed) || !ended {
-			all[i] = Prediction{Object: object}
+		if it.kind == phase.Restore && !all.of(it.backup).passes(phase.Completed, phase.PartiallyFailed) || !ended {
+			all[i].Prediction = Prediction{Object: object}
 			continue
 		}
 		ended = all[i].Unknown != "" || it.vanishes(object) || slices.ContainsFunc(all[i].Ends(), phase.Phase.Final)
@@ -121,10 +150,8 @@ func create(s *scenario.Scenario, all predictions) {
 		if it.at == nil || it.at.Phase == "" || it.at.Phase == phase.New.String() {
 			continue
 		}
-		point := all.of(it.at.Object)
-		passes := func(path Path) bool { return slices.Contains(path, phaseNamed(it.at.Phase)) }
-		if point.Unknown == "" && !slices.ContainsFunc(point.Paths, passes) {
-			all[i] = Prediction{Object: p.Object}
+		if !all.of(it.at.Object).passes(phaseNamed(it.at.Phase)) {
+			all[i].Prediction = Prediction{Object: p.Object}
 		}
 	}
 }

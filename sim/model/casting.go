@@ -191,7 +191,7 @@ func (c *casting) late(p scenario.Plugin) {
 	again := slices.ContainsFunc(c.called(p), func(item scenario.Item) bool {
 		return slices.ContainsFunc(c.Plugins, func(q scenario.Plugin) bool { return slices.Contains(q.Execute.ItemsToUpdate, item) })
 	})
-	if !again || !hangs {
+	if !again || !hangs || c.kind == phase.Restore { // a restore's finalizer calls no plugins
 		return
 	}
 	sure := c.counted && !c.unsure(c.backup) && len(c.others()) == 0

@@ -27,11 +27,12 @@ var ErrFrontier = errors.New("more than 10,000 states fit the trace so far")
 
 // Check follows an object of a trace (backup/NAME or restore/NAME) through every state of the machine that fits. What plugins
 // reply is taken from the trace, and until they do, the object does not move; what the trace does not show, such as a pass that
-// writes nothing, may have happened or not. Faults that it does not show have not happened. Nil: the whole trace fits.
+// writes nothing, may have happened or not. Faults that it does not show have not happened. Nil: the whole trace fits, or that up to a
+// change that was made by what the object was before it, as from then on two runs of the object may go on at once.
 func Check(rules phase.Rules, object string, t trace.Trace) (*Misfit, error) {
 	kind := kindOf(object)
 	c := checker{
-		rules: rules, kind: kind, frontier: map[phase.State]bool{phase.Initial(kind): true}, up: true, dead: map[int]bool{},
+		rules: rules, kind: kind, frontier: map[phase.State]bool{phase.Initial(kind): true}, up: true, dead: map[int]bool{}, shown: map[phase.Phase]bool{},
 		deadline: t.Header.Scaled(phase.CallDeadline), open: map[int]call{}, started: map[string]int{}, ended: map[string]int{}, errors: map[string]int{},
 	}
 	for i, e := range t.Events {
@@ -45,6 +46,8 @@ func Check(rules phase.Rules, object string, t trace.Trace) (*Misfit, error) {
 		before := maps.Clone(c.frontier)
 		seen := c.event(e)
 		switch {
+		case c.repeated:
+			return nil, nil
 		case len(c.frontier) == 0:
 			c.frontier = before
 			return &Misfit{Event: i, Seen: seen, Allowed: c.allowed(e)}, nil
@@ -73,11 +76,13 @@ type checker struct {
 	rules    phase.Rules
 	kind     phase.Kind
 	frontier map[phase.State]bool
-	up       bool         // a server runs
-	gone     bool         // the object is: what still goes on for it is not judged
-	dead     map[int]bool // the incarnations that have ended
-	deadline trace.Time   // of calls, in the reading that has one
-	failing  bool         // a fault has struck or an access has failed: what follows from one is possible
+	up       bool                 // a server runs
+	gone     bool                 // the object is: what still goes on for it is not judged
+	dead     map[int]bool         // the incarnations that have ended
+	deadline trace.Time           // of calls, in the reading that has one
+	shown    map[phase.Phase]bool // the phases that the object has had
+	repeated bool                 // something was done to the object by what it was before, which nothing else explains
+	failing  bool                 // a fault has struck or an access has failed: what follows from one is possible
 	open     map[int]call
 	// By plugin and operation: how many were started, how many the server knows to have ended, and how many errors Progress has
 	// returned in a row.
@@ -179,16 +184,41 @@ func (c *checker) process(started bool) {
 
 // phase is a change of phase: one of the server's steps has made it.
 func (c *checker) phase(p *trace.Phase) {
+	before := c.closed()
+	c.frontier = c.changed(before, p, c.steps())
+	if len(c.frontier) == 0 {
+		c.frontier = c.changed(before, p, c.repeats())
+		c.repeated = len(c.frontier) > 0
+	}
+	if to, err := phase.Parse(p.To); err == nil {
+		c.shown[to] = true
+	}
+}
+
+// repeats are the inputs by which the object is taken for what it was before: it must have been that.
+func (c *checker) repeats() []phase.Input {
+	repeats := []phase.Input{phase.RunRepeated}
+	if c.shown[phase.WaitingForPluginOperations] {
+		repeats = append(repeats, phase.PassRepeated)
+	}
+	if c.shown[phase.WaitingForPluginOperationsPartiallyFailed] {
+		repeats = append(repeats, phase.FailedPassRepeated)
+	}
+	return repeats
+}
+
+// changed are the states after one of the inputs has made the change of phase.
+func (c *checker) changed(before map[phase.State]bool, p *trace.Phase, by []phase.Input) map[phase.State]bool {
 	to, err := phase.Parse(p.To)
 	next := map[phase.State]bool{}
-	for s := range c.closed() {
-		for _, in := range c.steps() {
+	for s := range before {
+		for _, in := range by {
 			if after, _ := c.rules.Step(s, in); err == nil && s.Phase != to && after.Phase == to && named(p.From) == named(written(s.Phase)) {
 				next[after] = true
 			}
 		}
 	}
-	c.frontier = next
+	return next
 }
 
 // steps are the inputs that may change a phase.
@@ -197,7 +227,8 @@ func (c *checker) steps() []phase.Input {
 		return []phase.Input{phase.RunFailed, phase.DeletionRequested, phase.DeletionOvertaken}
 	}
 	steps := []phase.Input{
-		phase.Enqueued, phase.Dequeued, phase.Requeued, phase.Validated, phase.Rejected, phase.BackupUnfinished, phase.PassEnded, phase.FinalizerSucceeded, phase.DeletionRequested, phase.DeletionOvertaken,
+		phase.Enqueued, phase.Dequeued, phase.DequeuedUnwatched, phase.Requeued, phase.Validated, phase.Rejected, phase.BackupUnfinished,
+		phase.PassEnded, phase.FinalizerSucceeded, phase.DeletionRequested, phase.DeletionOvertaken,
 		phase.RunFailed, // for reasons that no event shows
 	}
 	if c.up {

@@ -10,7 +10,8 @@ import (
 )
 
 // events is a trace of an object, a word an event: its phases by their names; "gone" and "removed": Velero or the user has deleted it;
-// "kill": the server is killed and started; "fault": one strikes; "operation", "completes", "asks", "fails" and "deletes" are calls.
+// "kill": the server is killed and started; "fault": one strikes; "operation", "completes", "breaks", "breaks-item", "asks", "fails" and "deletes" are
+// calls.
 func events(object, words string) trace.Trace {
 	var t trace.Trace
 	incarnation, call, from := 1, 0, ""
@@ -45,6 +46,10 @@ func events(object, words string) trace.Trace {
 			calls("Execute", from, trace.Return{Operation: "a-1"})
 		case "completes":
 			calls("Progress", from, trace.Return{Progress: &trace.Progress{Completed: true}})
+		case "breaks-item":
+			calls("Execute", from, trace.Return{Error: "no"})
+		case "breaks":
+			calls("Progress", from, trace.Return{Progress: &trace.Progress{Completed: true, Error: "no"}})
 		case "asks":
 			calls("AppliesTo", "", trace.Return{})
 		case "fails":
@@ -95,6 +100,38 @@ func TestCheck(t *testing.T) {
 		{
 			name:  "what was described is not forgotten",
 			words: run + "operation operation WaitingForPluginOperations fault completes kill completes Finalizing Completed",
+		},
+		{
+			name: "a restore is run again", object: "restore/restore-1", words: "InProgress fails Failed InProgress Finalizing InProgress Completed",
+			demanded: "Failed → InProgress",
+		},
+		{
+			name: "while it waits", object: "restore/restore-1", words: "InProgress operation WaitingForPluginOperations InProgress operation Finalizing",
+			demanded: "WaitingForPluginOperations → InProgress",
+		},
+		{
+			name: "a pass is made again", words: run + "operation WaitingForPluginOperations breaks FinalizingPartiallyFailed Finalizing Completed",
+			demanded: "FinalizingPartiallyFailed → Finalizing",
+		},
+		{
+			name: "when the backup has ended", words: run + "operation breaks-item WaitingForPluginOperationsPartiallyFailed completes FinalizingPartiallyFailed PartiallyFailed FinalizingPartiallyFailed",
+			demanded: "PartiallyFailed → FinalizingPartiallyFailed",
+		},
+		{
+			name: "one that has not been made", words: run + "operation breaks-item WaitingForPluginOperationsPartiallyFailed completes FinalizingPartiallyFailed Finalizing",
+			released: "FinalizingPartiallyFailed → Finalizing", demanded: "FinalizingPartiallyFailed → Finalizing",
+		},
+		{
+			name: "without operations", words: run + "FinalizingPartiallyFailed Finalizing",
+			released: "FinalizingPartiallyFailed → Finalizing", demanded: "FinalizingPartiallyFailed → Finalizing",
+		},
+		{
+			name: "a backup is queued again", words: run + "Finalizing Completed Queued",
+			released: "Completed → Queued", demanded: "Completed → Queued",
+		},
+		{
+			name: "a run again, after what no stale read explains", object: "restore/restore-1", words: "InProgress Completed InProgress",
+			released: "InProgress → Completed", demanded: "InProgress → Completed",
 		},
 		{name: "AppliesTo fails", words: run + "fails Failed"},
 		{name: "of a restore", object: "restore/restore-1", words: "InProgress fails FinalizingPartiallyFailed PartiallyFailed"},

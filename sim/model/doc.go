@@ -14,7 +14,8 @@
 // what plugins answer, and which of its steps the server makes, is up to an adversary.
 //
 // A deletion of what has ended is left out, and so are the informers' resyncs: a backup that nothing but a resync after ten
-// hours takes up counts as forgotten.
+// hours takes up counts as forgotten. What is done to an object by what it was before its last change ([phase.RunRepeated] and the like),
+// only [Check] knows, and follows the object no further: it can happen at any time, and everything after.
 //
 //	report, err := model.Explore(ctx, model.Config{
 //		Machine: model.Machine{Spec: phase.Demanded()}, Kind: phase.Backup, Items: 3,

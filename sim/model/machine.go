@@ -44,7 +44,7 @@ func (m Machine) Successors(s State, yield func(Step, State, phase.Effects)) {
 		m.wait(s, yield)
 	default:
 		for _, in := range []phase.Input{
-			phase.Enqueued, phase.Dequeued, phase.Requeued, phase.Validated, phase.Rejected, phase.BackupUnfinished,
+			phase.Enqueued, phase.Dequeued, phase.DequeuedUnwatched, phase.Requeued, phase.Validated, phase.Rejected, phase.BackupUnfinished,
 			phase.FinalizerSucceeded, phase.FinalizerFailed, phase.BackupNotFound,
 		} {
 			m.apply(s, Step{Actor: Server, Input: input(in)}, yield)

@@ -91,6 +91,50 @@ func TestPredictObjects(t *testing.T) {
 			demanded: []string{"Q R I F C", "Q R I F C C", "Q R I F C P", "Q R I F C Failed"},
 		},
 		{
+			name:     "one that is removed beside it holds none",
+			scenario: "backups: [{}, {at: {phase: New, object: backup/backup-1}}]\nfaults:\n- {at: {phase: Queued, object: backup/backup-1}, do: {remove: backup/backup-1}}",
+			object:   "backup/backup-2", demanded: []string{"Q R I F C"},
+			// It was ready, or its finalizer worked on it.
+			released: []string{"Q", "Q R I F", "Q R I F C"},
+		},
+		{
+			name:     "one that is removed waits for one that hangs, and holds the next",
+			scenario: "backups: [{}, {at: {phase: InProgress, object: backup/backup-1}}, {at: {phase: Queued, object: backup/backup-2}}]\nplugins:\n- {name: example.io/a, execute: {hang: true, times: 1}}\nfaults:\n- {at: {phase: Completed, object: backup/backup-1}, do: {remove: backup/backup-2}}",
+			object:   "backup/backup-3", demanded: []string{"Q R I F C", "Q R I Fp P"},
+			released: []string{"Q", "Q R I", "Q R I F", "Q R I F C"},
+		},
+		{
+			name:     "a call hangs in the run of one that is removed",
+			scenario: "backups: [{}, {at: {phase: InProgress, object: backup/backup-1}}]\nplugins:\n- {name: example.io/a, execute: {hang: true, times: 1}}\nfaults:\n- {at: {phase: InProgress, object: backup/backup-1}, do: {remove: backup/backup-1}}",
+			object:   "backup/backup-2", demanded: []string{"Q R I F C", "Q R I Fp P"},
+			released: []string{"Q", "Q R I", "Q R I F", "Q R I F C"},
+		},
+		{
+			name:     "of a backup that is deleted when it has ended",
+			scenario: "restores: [{}, {}]\nfaults:\n- {at: {phase: Completed, object: backup/backup-1}, do: {delete: backup/backup-1}}",
+			object:   "restore/restore-2", demanded: []string{"", "FailedValidation", "I", "I F", "I F C", "I F P", "I Failed"}, // and it is deleted with it
+		},
+		{
+			name:     "of a backup that has no run in which all faults strike",
+			scenario: "restore: {at: {phase: New, object: backup/backup-1}}\nplugins:\n- {name: example.io/a, operation: {progress: [{at: 0s, completed: true}]}}\nfaults:\n- {at: {store: {verb: put, key: backups/backup-1/backup-1-itemoperations.json.gz}, nth: 2}, do: {fail: full}}",
+			object:   "restore/restore-1", demanded: none(),
+		},
+		{
+			name:     "AppliesTo fails in the finalizer",
+			scenario: "plugins:\n- {name: example.io/a, appliesTo: {error: no, nth: 2, times: 1}, operation: {progress: [{at: 1h, completed: true}]}}",
+			object:   "backup/backup-1", demanded: []string{"Q R I W F C"},
+		},
+		{
+			name:     "AppliesTo of one is slow before it fails in another",
+			scenario: "plugins:\n- {name: example.io/a, appliesTo: {delay: 1h}, operation: {progress: [{at: 10m, completed: true}]}}\n- {name: example.io/b, appliesTo: {error: no, nth: 2, times: 1}}",
+			object:   "backup/backup-1", demanded: []string{"Q R I Failed"}, released: []string{"Q R I W F C"},
+		},
+		{
+			name:     "Execute of a restore would hang if its finalizer called it",
+			scenario: "restore: {}\nplugins:\n- {name: example.io/a, execute: {itemsToUpdate: [configmaps/app/settings]}, operation: {progress: [{at: 1h, completed: true}]}}\n- {name: example.io/r, action: RestoreItemAction, execute: {hang: true, nth: 2}, operation: {progress: [{at: 1h, completed: true}]}}",
+			object:   "restore/restore-1", demanded: []string{"I W F C"},
+		},
+		{
 			name: "described", scenario: mover + "faults:\n- {at: {phase: WaitingForPluginOperations, delay: 1m}, do: {describe: backup/backup-1}}", object: "backup/backup-1",
 			demanded: []string{"Q R I W F C"},
 		},

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,15 +70,23 @@ func Predict(rules phase.Rules, s *scenario.Scenario) []Prediction {
 	}
 	hold(rules, s, all)
 	create(s, all)
-	return all
+	var predicted []Prediction
+	for _, o := range all {
+		predicted = append(predicted, o.Prediction)
+	}
+	return predicted
 }
 
 // predict explores what becomes of one object, if it is created; before are the predictions of those that it may be made from.
-func predict(rules phase.Rules, s subject, before predictions) Prediction {
-	prediction := Prediction{Object: s.object}
-	b := s.beginning(rules, before.of(s.backup))
+func predict(rules phase.Rules, s subject, before predictions) outcome {
+	prediction := outcome{Prediction: Prediction{Object: s.object}}
+	b := s.beginning(rules, before.of(s.backup).Prediction)
+	if b == (beginning{}) { // its backup has no run in which all faults strike, or none that comes to the point of its creation
+		return prediction
+	}
 	p := predictor{
 		machine: Machine{Spec: rules}, kind: s.kind, begins: b, faults: s.consequences(b), seen: map[node]bool{}, paths: map[string]bool{},
+		stays: map[phase.Phase]bool{}, holdsGone: rules.FinalizerRetriedForEver && s.kind == phase.Backup,
 	}
 	casts, err := []cast{{doomed: true}}, error(nil)
 	if b.runs {
@@ -97,6 +106,7 @@ func predict(rules phase.Rules, s subject, before predictions) Prediction {
 		return prediction
 	}
 	p.vanish()
+	prediction.stays = slices.Collect(maps.Keys(p.stays))
 	for path := range p.paths {
 		prediction.Paths = append(prediction.Paths, Path(phases(path)))
 	}
@@ -104,14 +114,20 @@ func predict(rules phase.Rules, s subject, before predictions) Prediction {
 	return prediction
 }
 
+// outcome is what is predicted for an object, and the phases in which it may hold others for ever: it stays there, and is not gone.
+type outcome struct {
+	Prediction
+	stays []phase.Phase
+}
+
 // predictions are those of a scenario's objects.
-type predictions []Prediction
+type predictions []outcome
 
 // of is the prediction for the object; the zero one if there is none.
-func (all predictions) of(object string) Prediction {
-	i := slices.IndexFunc(all, func(p Prediction) bool { return p.Object == object })
+func (all predictions) of(object string) outcome {
+	i := slices.IndexFunc(all, func(o outcome) bool { return o.Object == object })
 	if i < 0 {
-		return Prediction{}
+		return outcome{}
 	}
 	return all[i]
 }

@@ -23,6 +23,9 @@ type predictor struct {
 	visited int           // in all
 	todo    []node
 	paths   map[string]bool // by the bytes of their phases
+	// stays are the phases in which it may hold others for ever; holdsGone: its finalizer may, when it is gone.
+	stays     map[phase.Phase]bool
+	holdsGone bool
 }
 
 // node is a state of the machine, and what the scenario's plugins and faults have done so far. It is comparable.
@@ -92,7 +95,7 @@ func (p *predictor) expand(n node) {
 	}
 	p.ask(n)
 	if n.deleted {
-		p.paths[n.path] = true
+		p.gone(n.path)
 	}
 	if p.cast.resyncs && n.Object.Forgotten {
 		next := n
@@ -117,6 +120,9 @@ func (p *predictor) expand(n node) {
 	})
 	if ends && p.shown(n) {
 		p.paths[n.path] = true
+		if !n.deleted || n.Object.Hung != phase.NoCall { // the call that is waited for does not end with the object
+			p.stays[n.Object.Phase] = true
+		}
 	}
 }
 

@@ -129,7 +129,7 @@ func (w *writer) note(s Step) error {
 			return errNoFault
 		}
 		w.fault("store: {verb: put, key: backups/backup-1/velero-backup.json}", "fail: access denied")
-	case phase.PassPatchLost, phase.RunPatchLost, phase.FinalPatchLost, phase.MarkLost, phase.LookupFailed, phase.FinalizerFailed, phase.BackupNotFound, phase.SlotLeaked:
+	case phase.PassPatchLost, phase.RunPatchLost, phase.FinalPatchLost, phase.MarkLost, phase.LookupFailed, phase.FinalizerFailed, phase.BackupNotFound, phase.SlotLeaked, phase.DequeuedUnwatched:
 		return errNoFault
 	case phase.Rejected, phase.BackupUnfinished:
 		return errNoPoint

@@ -97,8 +97,9 @@
 //   - plugin-call-without-deadline (velero#2922, velero#4863). Demanded, as proposed by velosim: every plugin call is given
 //     up after [CallDeadline], and its operation fails. v1.18: no call has a deadline: one that takes long is waited for, and an
 //     object whose call hangs stalls.
-//   - ready-backup-forgotten-by-restart (unreported). Demanded, as proposed by velosim: a backup that is ReadyToStart when the
-//     server starts is started, or queued again. v1.18: only an informer resync, 10 hours or more later, takes it up.
+//   - ready-backup-forgotten-by-restart (unreported). Demanded, as proposed by velosim: a backup that is Queued or ReadyToStart when
+//     the server starts is started, or queued again. v1.18: only an informer resync, 10 hours or more later, takes up one that is
+//     ReadyToStart before its controller watches.
 //   - progress-error-is-final (velero#7356). Demanded, as proposed by velosim: an error of Progress is retried at the
 //     following polls, [ProgressRetries] times in a row, before the operation fails. v1.18: the first error is final. An operation
 //     ID that the plugin does not know looks like any other error, and fails after the retries where they are demanded.
@@ -116,14 +117,22 @@
 //     until it lands. v1.18: it is given up after the resource timeout, and the object stays InProgress.
 //   - start-marks-once (unreported). Demanded, as proposed by velosim: what is InProgress at a start is marked Failed, however
 //     often that takes. v1.18: one try; if the patch is lost, the object stays InProgress.
-//   - queue-slot-leaked (velero#10519). Demanded, as proposed by velosim: a backup that has ended or is gone takes none of the
-//     concurrent backups. v1.18: the tracker keeps one that was rejected before the queue saw it ready, or deleted when it was ready, and
-//     backups after it stay Queued until the server restarts.
+//   - queue-slot-leaked (velero#10519). Demanded, as proposed by velosim: a backup that waits for its operations, has ended or
+//     is gone takes none of the concurrent backups. v1.18: the tracker keeps one as ready that was rejected, or has run, before the queue
+//     said so, or that was deleted when it was ready, and backups after it stay Queued, until it is finalized or the server restarts;
+//     and it keeps one as in progress that has ended before its run said so, whose deletion is refused.
 //   - unfinished-backup-restored (unreported). Demanded, as proposed by velosim: a restore of a backup that is neither Completed nor
 //     PartiallyFailed ends FailedValidation. v1.18: validation does not look at the backup's phase.
 //   - deletion-overtaken (unreported). Demanded, as proposed by velosim: nothing but its deletion writes the phase of a backup that is
 //     Deleting, and one whose run has begun is not deleted. v1.18: reconciles that had begun before write over Deleting, and a deletion
 //     comes in between the patch to InProgress and the entry in the tracker.
+//   - stale-read-acted-upon (unreported). Demanded, as proposed by velosim: nothing is done to an object by what it was before its last
+//     change. v1.18: a restore that is reconciled again from a cache that does not show its first writes yet is run twice, and the operations
+//     of the first run are lost ([RunRepeated]). A pass that takes longer than a poll is followed by the next one at once, which can find no
+//     operations in memory, load those that have ended from the object store, see no new error, and write Finalizing over what came
+//     after ([PassRepeated]): an object whose operation has failed ends Completed.
+//   - deletion-forgotten-by-restart (unreported). Demanded, as proposed by velosim: a backup that is Deleting at a start is deleted. v1.18:
+//     its request is InProgress, and passed over: it stays Deleting.
 //
 // A release without a queue (1.14) goes from New to InProgress: [Rules].Unqueued.
 //
@@ -134,12 +143,6 @@
 // The machine speaks of one object. It does not have:
 //
 //   - A start whose list fails, which leaves what is InProgress as it is until the next start.
-//   - A pass that begins from a cache which does not show yet what the pass before has written. A pass that takes longer than a
-//     poll is followed by the next one at once; in 1.18.3 that one can find no operations in memory, load those that have
-//     ended from the object store, see no new error, and write Finalizing over what came after: an object whose operation has
-//     failed ends Completed. A slow Progress shows it in one seed of four (velosim found it; unreported).
-//   - A restore that is reconciled again from a cache that does not show its first writes yet: 1.18.3 takes it for a new one and
-//     runs it twice, and the operations of the first run are lost. Two seeds of 300 show it in restore-operation-completes.
 //
 // A backup that backup_sync_controller.go finds in the object store is created in its final phase: no edge leads there.
 package phase

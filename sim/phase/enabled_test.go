@@ -38,6 +38,15 @@ func TestNotEnabled(t *testing.T) {
 		{"a deletion request for a restore", release, Initial(Restore), DeletionRequested},
 		{"a step of a dead server", release, State{Down: true}, Enqueued},
 		{"a restore in the queue", release, Initial(Restore), Enqueued},
+		{"v1.18: a restore whose run goes on is run again", release, inProgress(t, release, Restore), RunRepeated},
+		{"v1.18: one that was not valid", release, State{Kind: Restore, Phase: FailedValidation}, RunRepeated},
+		{"v1.18: a backup is run again", release, inProgress(t, release, Backup, PassEnded), RunRepeated},
+		{"demanded: a restore is run again", demanded, inProgress(t, demanded, Restore, PassEnded), RunRepeated},
+		{"v1.18: a pass again without operations", release, inProgress(t, release, Backup, ExecuteFailed, PassEnded), PassRepeated},
+		{"v1.18: over operations that run", release, inProgress(t, release, Backup, ExecuteFailed, OperationStarted, PassEnded), PassRepeated},
+		{"v1.18: over a failure that is not written yet", release, inProgress(t, release, Backup, ExecuteFailed, OperationStarted, PassEnded, ProgressFailed), PassRepeated},
+		{"v1.18: dequeued unwatched without a restart", release, State{Phase: Queued}, DequeuedUnwatched},
+		{"demanded: dequeued unwatched", demanded, State{Phase: Queued, Restarted: true}, DequeuedUnwatched},
 		{"errors of a backup's finalizer", release, inProgress(t, release, Backup, PassEnded), FinalizerFailed},
 	}
 	for _, test := range tests {

@@ -12,6 +12,8 @@ const (
 	Enqueued Input = iota
 	// Dequeued: a queued backup's turn has come.
 	Dequeued
+	// DequeuedUnwatched: a queued backup's turn has come when the server has just started, and its controller does not watch yet.
+	DequeuedUnwatched
 	// Requeued: a backup that was ready when the server went down goes back into the queue. No release does so.
 	Requeued
 	// Validated: the object is valid, and its run begins.
@@ -96,6 +98,12 @@ const (
 	// DeletionOvertaken: deletion is granted while another controller's reconcile is under way, which still writes the phase; a run that
 	// has just begun is not in the tracker yet.
 	DeletionOvertaken
+	// RunRepeated: a restore that has run is taken for a new one, as the cache that is read does not show its first change yet.
+	RunRepeated
+	// PassRepeated: an object whose operations have ended is taken for one in WaitingForPluginOperations, as in RunRepeated.
+	PassRepeated
+	// FailedPassRepeated: it is taken for one in WaitingForPluginOperationsPartiallyFailed.
+	FailedPassRepeated
 	// Described: the user asks for the operations, and the server uploads what it knows of them. The errors that a pass could not
 	// write are forgotten as in PassPatchLost.
 	Described
@@ -112,6 +120,8 @@ func (i Input) info() inputInfo {
 		return inputInfo{"enqueued", "pkg/controller/backup_queue_controller.go: Reconcile"}
 	case Dequeued:
 		return inputInfo{"dequeued", "pkg/controller/backup_queue_controller.go: Reconcile"}
+	case DequeuedUnwatched:
+		return inputInfo{"dequeued before backups are watched", "pkg/controller/backup_queue_controller.go: Reconcile; pkg/controller/backup_controller.go: SetupWithManager"}
 	case Requeued:
 		return inputInfo{"requeued after a restart", proposed}
 	case Validated:
@@ -188,6 +198,12 @@ func (i Input) info() inputInfo {
 	case DeletionOvertaken:
 		return inputInfo{"deletion was requested during a reconcile", "pkg/controller/backup_deletion_controller.go: Reconcile; pkg/controller/backup_controller.go: Reconcile; " +
 			"pkg/controller/backup_queue_controller.go: Reconcile"}
+	case RunRepeated:
+		return inputInfo{"the run was repeated from a stale read", "pkg/controller/restore_controller.go: Reconcile"}
+	case PassRepeated:
+		return inputInfo{"a pass was repeated from a stale read", staleSource}
+	case FailedPassRepeated:
+		return inputInfo{"a pass after a failure was repeated from a stale read", staleSource}
 	case Described:
 		return inputInfo{"the operations were described", "pkg/controller/download_request_controller.go: Reconcile; pkg/itemoperationmap/backup_operation_map.go: UpdateForBackup; " +
 			"pkg/itemoperationmap/restore_operation_map.go: UpdateForRestore"}
@@ -198,6 +214,7 @@ func (i Input) info() inputInfo {
 const (
 	passSource = "pkg/controller/backup_operations_controller.go: updateBackupAndOperationsJSON; " +
 		"pkg/controller/restore_operations_controller.go: updateRestoreAndOperationsJSON"
+	staleSource    = "pkg/controller/backup_operations_controller.go: Reconcile; pkg/controller/restore_operations_controller.go: Reconcile"
 	proposed       = "proposed by velosim"
 	progressSource = "pkg/controller/backup_operations_controller.go: getBackupItemOperationProgress; " +
 		"pkg/controller/restore_operations_controller.go: getRestoreItemOperationProgress"

@@ -46,6 +46,7 @@ func backupEdges() []legalEdge {
 	edges := []legalEdge{
 		{New, Queued, Enqueued, queued},
 		{Queued, ReadyToStart, Dequeued, queued},
+		{Queued, ReadyToStart, DequeuedUnwatched, "v1.18"},
 		{ReadyToStart, Queued, Requeued, "demanded"},
 		{ReadyToStart, InProgress, Validated, queued},
 		{ReadyToStart, FailedValidation, Rejected, queued},
@@ -90,7 +91,18 @@ func backupEdges() []legalEdge {
 			edges = append(edges, legalEdge{Deleting, e.to, e.by, strings.ReplaceAll(e.readings, "demanded", "")})
 		}
 	}
-	return edges
+	return append(edges, repeatedPasses()...)
+}
+
+// repeatedPasses are those over operations that have ended, of an object that is taken for one that still waits.
+func repeatedPasses() []legalEdge {
+	return []legalEdge{
+		{waitingPartially, Finalizing, PassRepeated, releases},
+		{finalizingPartially, Finalizing, PassRepeated, releases},
+		{Completed, Finalizing, PassRepeated, releases},
+		{PartiallyFailed, Finalizing, PassRepeated, releases},
+		{PartiallyFailed, finalizingPartially, FailedPassRepeated, releases},
+	}
 }
 
 func restoreEdges() []legalEdge {
@@ -120,7 +132,10 @@ func restoreEdges() []legalEdge {
 	for _, to := range []Phase{waiting, waitingPartially, Finalizing, finalizingPartially} {
 		edges = append(edges, legalEdge{InProgress, to, PassEnded, every}, legalEdge{InProgress, to, RunUploadFailed, releases})
 	}
-	return edges
+	for _, from := range []Phase{waiting, waitingPartially, Finalizing, finalizingPartially, Completed, PartiallyFailed, Failed} {
+		edges = append(edges, legalEdge{from, InProgress, RunRepeated, releases})
+	}
+	return append(edges, repeatedPasses()...)
 }
 
 func TestLegal(t *testing.T) {

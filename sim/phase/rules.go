@@ -19,6 +19,12 @@ const (
 // than CallDeadline.
 const PluginCallWithoutDeadline = "plugin-call-without-deadline"
 
+// StaleReadActedUpon is the name of the rule by which, in a release, two runs of one object may go on at once.
+const StaleReadActedUpon = "stale-read-acted-upon"
+
+// DeletionForgottenByRestart is the name of the rule by which, in a release, a backup stays Deleting.
+const DeletionForgottenByRestart = "deletion-forgotten-by-restart"
+
 // Rules are a reading of the specification: what the server does where readings differ. Each boolean is a Rule of All,
 // named by what deviates: all of them but Unqueued are false in the demanded reading.
 type Rules struct {
@@ -40,6 +46,9 @@ type Rules struct {
 	QueueSlotLeaked               bool
 	UnfinishedBackupRestored      bool
 	DeletionOvertaken             bool
+	StaleReadActedUpon            bool
+	// DeletionForgottenByRestart makes no difference to Step, which does not lead on from Deleting.
+	DeletionForgottenByRestart bool
 }
 
 // Rule is a rule in which a release deviates from what is demanded.
@@ -99,8 +108,8 @@ func All() []Rule {
 		},
 		{
 			Name:      "ready-backup-forgotten-by-restart",
-			Statement: "A backup that is ReadyToStart when the server starts is started, or queued again.",
-			Deviation: "A start overlooks a ReadyToStart backup: only an informer resync, 10 hours or more later, or another write to it starts it.",
+			Statement: "A backup that is Queued or ReadyToStart when the server starts is started, or queued again.",
+			Deviation: "A start overlooks a backup that is ReadyToStart, or gets so before the controller of backups watches: only an informer resync, 10 hours or more later, or another write to it starts it.",
 			Source: proposed + "; SetupWithManager in pkg/controller/backup_controller.go ignores create events, and " +
 				"markInProgressBackupsFailed in pkg/cmd/server/server.go looks at InProgress alone",
 			Witness:  "backup-server-killed-while-ready-to-start",
@@ -180,9 +189,10 @@ func All() []Rule {
 		},
 		{
 			Name:      "queue-slot-leaked",
-			Statement: "A backup that has ended, or is gone, takes none of the server's concurrent backups.",
-			Deviation: "The tracker keeps a backup that was rejected before the queue saw it ready, or was deleted when it was ready: it takes a slot for ever, and backups after it stay Queued until the server restarts.",
-			Source: proposed + "; Reconcile in pkg/controller/backup_queue_controller.go calls AddReadyToStart after its patch, and " +
+			Statement: "A backup that waits for its operations, has ended, or is gone, takes none of the server's concurrent backups, and one that has ended can be deleted.",
+			Deviation: "The tracker is told late what was patched before. It keeps a backup as ready that was rejected, or has run, before the queue told it so, or that was deleted when it was ready: this takes a slot until it is Completed or PartiallyFailed, or for ever, and backups after it stay Queued so long, or until the server restarts. One that ends before its run has told so stays in progress: its deletion is refused until the server restarts.",
+			Source: proposed + "; Reconcile in pkg/controller/backup_queue_controller.go calls AddReadyToStart after its patch, Reconcile in " +
+				"pkg/controller/backup_controller.go AddPostProcessing, and " +
 				"pkg/controller/backup_deletion_controller.go never calls Delete of the tracker",
 			Reports:  []string{"velero#10519"},
 			Releases: []string{"v1.18"},
@@ -206,6 +216,28 @@ func All() []Rule {
 			Breaks:   []string{"final-phase-is-kept"},
 			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.DeletionOvertaken },
+		},
+		{
+			Name:      StaleReadActedUpon,
+			Statement: "Nothing is done to an object by what it was before its last change.",
+			Deviation: "Reconciles read from a cache and patch without a resourceVersion: a short restore is run twice, and a pass over the operations that follows another at once takes its object for one that still waits without errors, so that it ends Completed with a failed operation.",
+			Source: proposed + "; Reconcile in pkg/controller/restore_controller.go, backup_operations_controller.go and restore_operations_controller.go, " +
+				"which read with the manager's cached client",
+			Breaks: []string{
+				"final-phase-is-kept", "nothing-finalizes-while-operations-run", "finalizing-without-errors", "finalized-counts-add-up",
+				"failed-operation-means-not-completed", "completed-without-errors", "operations-stay-known",
+			},
+			Releases: []string{"v1.14", "v1.18"},
+			field:    func(r *Rules) *bool { return &r.StaleReadActedUpon },
+		},
+		{
+			Name:      DeletionForgottenByRestart,
+			Statement: "A backup that is Deleting when the server starts is deleted.",
+			Deviation: "A start leaves it, as its request is InProgress, and one that is InProgress is passed over until it expires, after a day, and is removed: the backup stays Deleting until its deletion is requested again.",
+			Source:    proposed + "; Reconcile in pkg/controller/backup_deletion_controller.go",
+			Witness:   "backup-server-killed-while-deleting",
+			Releases:  []string{"v1.14", "v1.18"},
+			field:     func(r *Rules) *bool { return &r.DeletionForgottenByRestart },
 		},
 	}
 }

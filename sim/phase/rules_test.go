@@ -20,6 +20,7 @@ func TestReadings(t *testing.T) {
 			Name: "v1.18", PluginCallWithoutDeadline: true, ReadyBackupForgottenByRestart: true, ProgressErrorIsFinal: true,
 			FailureForgottenBeforePatch: true, MissingOperationsReadAsNone: true, FinalUploadFailureIgnored: true,
 			FinalizerRetriedForEver: true, StartMarksOnce: true, RunPatchGivenUp: true, QueueSlotLeaked: true, UnfinishedBackupRestored: true, DeletionOvertaken: true,
+			StaleReadActedUpon: true, DeletionForgottenByRestart: true,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("ForRelease(%q) (-want +got):\n%s", version, diff)

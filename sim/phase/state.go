@@ -47,6 +47,8 @@ type State struct {
 	// Forgotten: no event or timer brings the object to its controller, other than, if it is ReadyToStart, an informer resync; or, if
 	// it is Queued, its controller finds the queue full for ever.
 	Forgotten bool
+	// Restarted: the backup had not had its turn in the queue when the server started, and its turn may come before its controller watches.
+	Restarted bool
 	// Outdated: the object has ended, and its stored copy or contents are not as its finalizer made them (backups only).
 	Outdated bool
 	// Hung is the plugin call that does not return, and with it the reconcile of the object.

@@ -61,6 +61,9 @@ func (r Rules) step(s State, in Input) (next State, effects Effects, ok bool) {
 		}
 		s.Overtaken, s.Seen, s.Phase, s.Deleted = true, s.Phase, Deleting, true
 		return s, 0, true
+	case RunRepeated, PassRepeated, FailedPassRepeated:
+		next, ok := r.repeat(s, in)
+		return next, 0, ok
 	}
 	if s.Overtaken {
 		return r.overtake(s, in)
@@ -108,7 +111,9 @@ func (r Rules) begin(s State, in Input) (State, bool) {
 	case in == SlotLeaked && s.Phase == Queued && r.QueueSlotLeaked:
 		s.Forgotten = true
 	case in == Dequeued && s.Phase == Queued && !s.Forgotten:
-		s.Phase, s.Tracked = ReadyToStart, TrackedReady
+		s.Phase, s.Tracked, s.Restarted = ReadyToStart, TrackedReady, false
+	case in == DequeuedUnwatched && s.Phase == Queued && s.Restarted && !s.Forgotten && r.ReadyBackupForgottenByRestart:
+		s.Phase, s.Tracked, s.Restarted, s.Forgotten = ReadyToStart, TrackedReady, false, true
 	case in == Requeued && s.Phase == ReadyToStart && s.Tracked == Untracked && !r.ReadyBackupForgottenByRestart:
 		s.Phase = Queued
 	case in == Validated && runnable:
@@ -239,7 +244,7 @@ func giveUp(s State) State {
 // kill ends the server.
 func kill(s State) State {
 	s.Down, s.Hung, s.Tracked, s.Forgotten = true, NoCall, Untracked, false
-	s.Overtaken, s.Seen = false, New
+	s.Overtaken, s.Seen, s.Restarted = false, New, false
 	switch s.Phase {
 	case InProgress:
 		// Nothing of the run was written; its operations are nobody's.
@@ -254,7 +259,7 @@ func kill(s State) State {
 	return s
 }
 
-// start is the server's start: what was InProgress is marked Failed, and what is ReadyToStart may be overlooked.
+// start is the server's start: what was InProgress is marked Failed, and what is ReadyToStart, or soon is, may be overlooked.
 func (r Rules) start(s State) State {
 	s.Down = false
 	switch s.Phase {
@@ -262,6 +267,8 @@ func (r Rules) start(s State) State {
 		s.Phase = Failed
 	case ReadyToStart:
 		s.Forgotten = r.ReadyBackupForgottenByRestart
+	case New, Queued:
+		s.Restarted = r.ReadyBackupForgottenByRestart && s.Kind == Backup && !r.Unqueued
 	}
 	return s
 }

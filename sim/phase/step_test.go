@@ -45,6 +45,29 @@ func TestStep(t *testing.T) {
 			want: State{Phase: ReadyToStart, Tracked: TrackedReady}, effects: PhaseWritten,
 		},
 		{
+			name: "v1.18: a start overlooks a backup whose turn comes before it is watched", rules: release,
+			from: Initial(Backup), inputs: []Input{Enqueued, ServerKilled, ServerStarted, DequeuedUnwatched},
+			want: State{Phase: ReadyToStart, Tracked: TrackedReady, Forgotten: true}, effects: PhaseWritten,
+		},
+		{
+			name: "v1.18: a restore is run again, and nobody knows of its operation", rules: release,
+			from:   inProgress(t, release, Restore, OperationStarted, PassEnded),
+			inputs: []Input{RunRepeated},
+			want:   State{Kind: Restore, Phase: InProgress, Lost: 1}, effects: PhaseWritten,
+		},
+		{
+			name: "v1.18: a backup whose operation has failed is Completed, by what it was before", rules: release,
+			from:   inProgress(t, release, Backup, OperationStarted, PassEnded, ProgressFailed, PassEnded),
+			inputs: []Input{PassRepeated, FinalizerSucceeded},
+			want:   State{Phase: Completed, Failed: 1, Errors: 1}, effects: PhaseWritten | MetadataUploaded | TrackerReleased,
+		},
+		{
+			name: "v1.18: it is finalized twice", rules: release,
+			from:   inProgress(t, release, Backup, OperationStarted, PassEnded, ProgressFailed, PassEnded, FinalizerSucceeded),
+			inputs: []Input{FailedPassRepeated},
+			want:   State{Phase: finalizingPartially, Failed: 1, Errors: 1}, effects: PhaseWritten,
+		},
+		{
 			name: "a rejected backup frees its slot", rules: release,
 			from: Initial(Backup), inputs: []Input{Enqueued, Dequeued, Rejected},
 			want: State{Phase: FailedValidation}, effects: PhaseWritten | TrackerReleased,

@@ -29,8 +29,11 @@ func (r *run) attribute(found []Finding, release phase.Rules) {
 				found[i].Rules = departure
 			}
 		case "liveness":
-			if f.Expected == anEnd { // else it has come, but late
+			switch o := r.find(f.Object); {
+			case f.Expected == anEnd: // else it has come, but late
 				found[i].Rules = departure
+			case f.Expected == itsLeft && r.restartedWhileDeleting(o):
+				found[i].Rules = []string{phase.DeletionForgottenByRestart}
 			}
 		case "prediction":
 			found[i].Rules = departure
@@ -44,6 +47,15 @@ func (r *run) attribute(found []Finding, release phase.Rules) {
 					found[i].Rules = append(found[i].Rules, name)
 				}
 			}
+		}
+	}
+}
+
+// excuse names the rule about stale reads where nothing else explains what followed one.
+func (r *run) excuse(found []Finding) {
+	for i, f := range found {
+		if len(f.Rules) == 0 && r.followsStaleRead(f) {
+			found[i].Rules = []string{phase.StaleReadActedUpon}
 		}
 	}
 }
@@ -92,7 +104,7 @@ func (r *run) departure(name string, release phase.Rules, found []Finding) []str
 	}
 	allowed := func(rules phase.Rules) bool {
 		p := r.predictionOf(name, rules)
-		return p != nil && p.Allows(o.taken())
+		return p != nil && r.followsPath(o, p)
 	}
 	switch holder := r.holder(o); {
 	case demanded == nil && holder != nil && holder.object != o && release.PluginCallWithoutDeadline:

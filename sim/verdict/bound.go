@@ -104,7 +104,7 @@ func (b *bound) timeouts() (all []time.Duration) {
 }
 
 // plugin adds what its calls can take. For each object an item has one Execute, and one more if it is updated, and AppliesTo is called as
-// often for all. An operation has one Cancel; its Progress can be slow in the pass that ends InProgress, in the last poll before the
+// often for all; for a backup once more for each of its errors, as its finalizer is then called again. An operation has one Cancel; its Progress can be slow in the pass that ends InProgress, in the last poll before the
 // timeout, and in the first after it, and each of them may wait for as many calls for each other object. A kill loses the call that it
 // meets, or what came of it, and the next server makes it again.
 func (b *bound) plugin(p scenario.Plugin) {
@@ -116,6 +116,9 @@ func (b *bound) plugin(p scenario.Plugin) {
 		}
 	}
 	add(2, p.AppliesTo)
+	if p.Action == scenario.BackupItemAction {
+		b.refinalizes(saturate(0, objects*b.servers, p.AppliesTo.Delay.Duration))
+	}
 	add(2*items, p.Execute.Behaviour)
 	add(3*items*objects, p.Progress)
 	add(items*objects, p.Cancel)
@@ -126,6 +129,16 @@ func (b *bound) plugin(p scenario.Plugin) {
 			wait = b.Server.ResourceTimeout.Duration
 		}
 		b.add(items*objects*b.servers, wait)
+	}
+}
+
+// refinalizes adds what AppliesTo of one plugin takes when errors of AppliesTo have the finalizer called again, which calls it of every
+// plugin: Reconcile, pkg/controller/backup_finalizer_controller.go. An error for ever has no bound.
+func (b *bound) refinalizes(takes time.Duration) {
+	for _, p := range b.Plugins {
+		if m := p.AppliesTo; p.Action == scenario.BackupItemAction && (m.Error != "" || m.Panic != "") {
+			b.add(m.Times, takes)
+		}
 	}
 }
 

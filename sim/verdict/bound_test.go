@@ -79,6 +79,19 @@ func TestBound(t *testing.T) {
 			s.Plugins[0].Progress.Delay = d(time.Minute)
 			s.Plugins[0].Cancel.Delay = d(time.Minute)
 		}, idle + 6*time.Minute},
+		{"AppliesTo that is slow, and two errors after which the finalizer calls it again", func(s *scenario.Scenario) {
+			s.Plugins[0].AppliesTo.Delay = d(time.Minute)
+			s.Plugins = append(s.Plugins, scenario.Plugin{
+				Action: scenario.BackupItemAction, AppliesTo: scenario.Behaviour{Error: "no answer", Nth: 2, Times: 2},
+			})
+		}, idle + (2+2)*time.Minute},
+		{"AppliesTo of restores that is slow, and errors of a backup's", func(s *scenario.Scenario) {
+			withRestore(s)
+			s.Plugins[0].AppliesTo = scenario.Behaviour{Error: "no answer", Nth: 2, Times: 2}
+			s.Plugins = append(s.Plugins, scenario.Plugin{
+				Action: scenario.RestoreItemAction, AppliesTo: scenario.Behaviour{Delay: d(time.Minute)},
+			})
+		}, idle + 4*time.Hour + again + 2*time.Minute},
 		{"more than fits", func(s *scenario.Scenario) {
 			s.Plugins[0].Execute.Delay = d(math.MaxInt64 / 2)
 		}, math.MaxInt64},

@@ -55,7 +55,7 @@ func (r *run) evidence() evidence {
 	for _, name := range s.Objects() {
 		o, at := r.find(name), r.pointOf(name)
 		switch {
-		case o == nil && at != nil && r.passed(*at) < max(at.Nth, 1):
+		case r.unpassed(name):
 			lack(name, "its creation", fmt.Sprintf("its point of creation was never passed: %s, %s", point(*at), times(max(at.Nth, 1))))
 		case o == nil && at == nil && !r.due(name):
 			// If what it waits for never comes, expectation says so.
@@ -79,8 +79,17 @@ func (r *run) due(name string) bool {
 	if x == nil {
 		return true
 	}
-	p := r.find("backup/" + x.Backup).phase()
+	p := r.find("backup/" + x.Backup).end() // what the user saw; it may have been removed since, or have come back
 	return p == phase.Completed.String() || p == phase.PartiallyFailed.String()
+}
+
+// end is the phase in which the object has first come to its end; empty: it never has.
+func (o *object) end() string {
+	i := slices.IndexFunc(o.changes, func(c change) bool { return final(c.To) })
+	if i < 0 {
+		return ""
+	}
+	return o.changes[i].To
 }
 
 // before are the objects that must have ended before the object is created (cluster.User): those before it in the user's order, a
@@ -129,6 +138,12 @@ func (r *run) pointOf(name string) *scenario.Point {
 		}
 	}
 	return nil
+}
+
+// unpassed reports whether the object was not created as its point of creation was never passed.
+func (r *run) unpassed(name string) bool {
+	at := r.pointOf(name)
+	return r.find(name) == nil && at != nil && r.passed(*at) < max(at.Nth, 1)
 }
 
 // missing is a finding of completeness: there are no events to show around it.

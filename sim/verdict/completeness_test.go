@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"testing"
+	"time"
 
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
@@ -9,7 +10,7 @@ import (
 )
 
 func TestInconclusive(t *testing.T) {
-	faulty := func(s *scenario.Scenario) {
+	killed := func(s *scenario.Scenario) {
 		s.Faults = []scenario.Fault{{ID: "kill-1"}, {ID: "kill-2"}}
 	}
 	_, noRules := phase.ForRelease("1.2.0")
@@ -18,7 +19,7 @@ func TestInconclusive(t *testing.T) {
 		{
 			name:   "faults that never struck, each named",
 			expect: scenario.Outcome{Phase: "PartiallyFailed"},
-			change: faulty, trace: healthy().rests(1, 0).settles(), result: Inconclusive,
+			change: killed, trace: healthy().rests(1, 0).settles(), result: Inconclusive,
 			found: []brief{
 				{"completeness", "fault kill-1 strikes", "it never did"},
 				{"completeness", "fault kill-2 strikes", "it never did"},
@@ -26,16 +27,16 @@ func TestInconclusive(t *testing.T) {
 		},
 		{
 			name:   "a fault that could not strike says why",
-			change: faulty, trace: healthy().fault("kill-1").missed("kill-2", "the server was down").rests(1, 0).settles(), result: Inconclusive,
+			change: killed, trace: healthy().fault("kill-1").missed("kill-2", "the server was down").rests(1, 0).settles(), result: Inconclusive,
 			found: []brief{{"completeness", "fault kill-2 strikes", "it never did: the server was down"}},
 		},
 		{
 			name:   "a fault that could not strike at first",
-			change: faulty, trace: healthy().missed("kill-1", "the server was down").fault("kill-1").fault("kill-2").rests(1, 0).settles(), result: Pass,
+			change: killed, trace: healthy().missed("kill-1", "the server was down").fault("kill-1").fault("kill-2").rests(1, 0).settles(), result: Pass,
 		},
 		{
 			name:   "faults that struck",
-			change: faulty, trace: healthy().fault("kill-2").fault("kill-1").rests(1, 0).settles(), result: Pass,
+			change: killed, trace: healthy().fault("kill-2").fault("kill-1").rests(1, 0).settles(), result: Pass,
 		},
 		{
 			name:   "a cut-off trace",
@@ -81,6 +82,30 @@ func TestInconclusive(t *testing.T) {
 			name:   "a world that does not restore",
 			change: withRestore, trace: healthy().rests(1, 0).settles(), result: Inconclusive,
 			found: []brief{{"completeness", "its creation", "the trace has none"}},
+		},
+		{
+			name:   "a restore that is passed over, as its backup was removed when the user looked, and comes back",
+			expect: scenario.Outcome{Phase: "Completed"},
+			change: func(s *scenario.Scenario) {
+				withRestore(s)
+				s.Expect.Object = "backup/backup-1"
+				faulty(scenario.Do{Remove: "backup/backup-1"})(s)
+			},
+			trace: begin().phases("Queued", "ReadyToStart", "InProgress", "Finalizing").fault("fault-1").deleted().
+				wait(time.Minute).phases("Completed").rests(0, 0).settles(),
+			result: Pass,
+		},
+		{
+			name:   "a restore that is not created, though its backup was removed only after it had completed",
+			expect: scenario.Outcome{Phase: "Completed"},
+			change: func(s *scenario.Scenario) {
+				withRestore(s)
+				s.Expect.Object = "backup/backup-1"
+				faulty(scenario.Do{Remove: "backup/backup-1"})(s)
+			},
+			trace:  begin().completes().fault("fault-1").deleted().wait(time.Minute).phases("Completed").rests(0, 0).settles(),
+			result: Inconclusive,
+			found:  []brief{{"completeness", "its creation", "the trace has none"}},
 		},
 		{
 			name: "a release without rules",

@@ -20,8 +20,32 @@ const grain = time.Second
 // started for the object; Cancel is called for each operation past its timeout, once per server
 // incarnation, and never for one that has not timed out or is recorded as ended; an ended operation is not polled again; a
 // graceful stop leaves no plugin process. Where the reading demands so, no call takes longer than phase.CallDeadline.
+//
+// What a reading with one more rule would not find, that rule explains.
 func (r *run) contract(rules phase.Rules) []Finding {
-	w := &watch{run: r, deadline: !rules.PluginCallWithoutDeadline, polled: map[*object]*polled{}, watched: map[*operation]*watched{}}
+	found := r.breaches(rules)
+	for _, name := range []string{phase.PluginCallWithoutDeadline, missingOperations} {
+		rule := phase.Named(name)
+		if len(found) == 0 || rule.Deviates(rules) {
+			continue
+		}
+		with := r.breaches(rules.With(rule))
+		for i, f := range found {
+			again := func(g Finding) bool { return g.Object == f.Object && g.Expected == f.Expected }
+			if f.Rules == nil && !slices.ContainsFunc(with, again) {
+				found[i].Rules = []string{name}
+			}
+		}
+	}
+	return found
+}
+
+// breaches replays the calls in one reading.
+func (r *run) breaches(rules phase.Rules) []Finding {
+	w := &watch{
+		run: r, deadline: !rules.PluginCallWithoutDeadline, forgets: rules.MissingOperationsReadAsNone,
+		polled: map[*object]*polled{}, watched: map[*operation]*watched{},
+	}
 	w.pollers[phase.Backup].watch, w.pollers[phase.Restore].watch = w, w
 	for i := range r.events {
 		w.at = max(w.at, r.events[i].At)
@@ -37,12 +61,14 @@ type watch struct {
 	run *run
 	// deadline: the reading gives every call up after phase.CallDeadline.
 	deadline bool
-	polled   map[*object]*polled
-	watched  map[*operation]*watched
-	pollers  [2]poller // by kind
-	down     bool
-	at       trace.Time
-	found    []Finding
+	// forgets: it takes a missing operations file for none, and has no operation to cancel.
+	forgets bool
+	polled  map[*object]*polled
+	watched map[*operation]*watched
+	pollers [2]poller // by kind
+	down    bool
+	at      trace.Time
+	found   []Finding
 }
 
 // watched is what is known of an operation.
@@ -199,7 +225,6 @@ func (w *watch) late(event int, c *call) {
 	}
 	w.report(c.object, event, fmt.Sprintf("%s is given up by %s", c.describe(), given),
 		fmt.Sprintf("it was called at %s and went on until %s", c.at, w.at))
-	w.found[len(w.found)-1].Rules = []string{phase.PluginCallWithoutDeadline}
 }
 
 // end of the trace.

@@ -30,6 +30,21 @@ func (r *run) refusedToDelete(o *object) bool {
 	return false
 }
 
+// restartedWhileDeleting reports whether a server has ended since the backup is Deleting, and another has started.
+func (r *run) restartedWhileDeleting(o *object) bool {
+	ended := false
+	for _, e := range r.events[o.changes[len(o.changes)-1].event:] {
+		if e.Process == nil || e.Process.Name != server {
+			continue
+		}
+		if e.Process.State == started && ended {
+			return true
+		}
+		ended = e.Process.State != started
+	}
+	return false
+}
+
 // requested is the backup that a DeleteBackupRequest, namespace/name, is for: its name is the backup's and a random end
 // (NewDeleteBackupRequest, pkg/backup/delete_helpers.go).
 func requested(request string) string {

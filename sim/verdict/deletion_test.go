@@ -42,6 +42,15 @@ func TestDeletion(t *testing.T) {
 			found: []brief{{"liveness", itsLeft, "phase Deleting, waiting for the server to delete it, since 0s"}},
 		},
 		{
+			name: "it stays Deleting, as a restart has forgotten it", change: byUser,
+			trace: deleting().restart(time.Second).wait(time.Hour).rest(deletingRest).ends(trace.Bound), result: KnownDeviation,
+		},
+		{
+			name: "the restart was before", change: byUser,
+			trace: begin().completes().restart(time.Second).fault("fault-1").phases("Deleting").rest(deletingRest).ends(trace.Bound), result: Fail,
+			found: []brief{{"liveness", itsLeft, "phase Deleting, waiting for the server to delete it, since 1s"}},
+		},
+		{
 			name: "it stays Deleting, as its deletion had errors", change: byUser,
 			trace: deleting().requested(`{"phase":"Processed","errors":["no"]}`).rest(deletingRest).settles(), result: Pass,
 		},

@@ -6,7 +6,9 @@
 // A run is judged twice at most. First as users need it: the outcome that the scenario expects, under phase.Demanded. Of what
 // that finds, attribution names the rules that explain it: the object's path is predicted with them and not without,
 // the trace fits with them, or it shows what breaks them, such as a call that takes an hour. If rules in which the release deviates
-// explain everything, the run is a known deviation, whatever the scenario names.
+// explain everything, the run is a known deviation, whatever the scenario names. Where the release does something to an object by what
+// it was before its last change (phase.StaleReadActedUpon), that rule explains all that follows about the object and what depends on it: two
+// runs of it go on at once.
 //
 // If the scenario names a deviation that the trace's release has, and that explains what was found or something is left
 // unexplained, the run is judged again as the release does it: the deviation's outcome, under phase.ForRelease. Accepted, it is a

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 )
 
 // worker is who takes an object on from a phase. Each controller has one, other than that of backups (SetupWithManager in
@@ -57,6 +58,56 @@ func (r *run) holder(o *object) *call {
 
 // hung reports whether the call goes on, and should have been given up.
 func (r *run) hung(c *call) bool { return c.inFlight() && r.at-c.at > r.deadline() }
+
+// overlooked is the rule by which a release leaves the object as it is, if the trace shows that, whatever has been predicted: a start
+// that overlooks a backup, or slots of the queue that backups keep which were deleted when they were ready. The zero Rule: none.
+func (r *run) overlooked(o *object) phase.Rule {
+	since := r.lastStart()
+	switch o.phase() {
+	case phase.ReadyToStart.String():
+		if o.changes[len(o.changes)-1].event < since {
+			return phase.Named("ready-backup-forgotten-by-restart")
+		}
+	case phase.Queued.String():
+		running, leaked := 0, 0
+		for _, other := range r.objects {
+			switch {
+			case other.kind != phase.Backup || other == o:
+			case other.phase() == phase.ReadyToStart.String() || other.phase() == phase.InProgress.String():
+				running++
+			case other.deletedWhenReady(since):
+				leaked++
+			}
+		}
+		if leaked > 0 && running+leaked >= r.scenario.Server.ConcurrentBackups {
+			return phase.Named("queue-slot-leaked")
+		}
+	}
+	return phase.Rule{}
+}
+
+// lastStart is the event of the server's last start.
+func (r *run) lastStart() (event int) {
+	for i, e := range r.events {
+		if e.Process != nil && e.Process.Name == server && e.Process.State == started {
+			event = i
+		}
+	}
+	return event
+}
+
+// deletedWhenReady reports whether the backup was ReadyToStart when it was deleted, or began to be, since that event.
+func (o *object) deletedWhenReady(since int) bool {
+	for _, c := range slices.Backward(o.changes) {
+		if c.event < since || c.To != scenario.Deleted && c.To != phase.Deleting.String() {
+			return false
+		}
+		if c.From == phase.ReadyToStart.String() {
+			return true
+		}
+	}
+	return false
+}
 
 // conflict reports whether two backups have a namespace in common: Velero runs but one of them at a time (detectNSConflictsInternal,
 // pkg/controller/backup_queue_controller.go).

@@ -26,18 +26,22 @@ func (r *run) liveness(rd reading) []Finding {
 		p := o.phase()
 		stays := func(expected string) {
 			holder := r.holder(o)
-			if rd.accepted[o.name] == p || rd.held && holder != nil {
+			overlooked := r.overlooked(o)
+			if rd.accepted[o.name] == p || rd.held && holder != nil || overlooked.Deviates(rd.rules) {
 				return
 			}
 			found = append(found, r.atEnd("liveness", o.name, expected, fmt.Sprintf("phase %s, waiting for %s", named(p), r.awaited(o, holder))))
-			if holder != nil {
+			switch {
+			case holder != nil:
 				found[len(found)-1].Rules = []string{phase.PluginCallWithoutDeadline}
+			case overlooked.Name != "":
+				found[len(found)-1].Rules = []string{overlooked.Name}
 			}
 		}
 		switch {
 		case !final(p):
 			stays(anEnd)
-		case p == phase.Deleting.String() && !r.refusedToDelete(o):
+		case p == phase.Deleting.String() && !r.refusedToDelete(o) && !(rd.rules.DeletionForgottenByRestart && r.restartedWhileDeleting(o)):
 			stays(itsLeft)
 		case r.trace.Header.Scale == 1 && o.changes[len(o.changes)-1].at > bound:
 			last := o.changes[len(o.changes)-1]

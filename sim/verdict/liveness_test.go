@@ -44,7 +44,7 @@ func TestLivenessBites(t *testing.T) {
 		},
 		{
 			name:  "forgotten",
-			trace: begin().phases("Queued", "ReadyToStart").restart(time.Minute).rest(trace.Rest{Copy: "api"}).ends(trace.Bound),
+			trace: begin().phases("Queued", "ReadyToStart").wait(time.Minute).rest(trace.Rest{Copy: "api"}).ends(trace.Bound),
 			found: []brief{{
 				"liveness", "a final phase",
 				"phase ReadyToStart, waiting for the server to start it, since 0s",

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -117,9 +116,9 @@ func (w *watch) missed(p *polled, event int) {
 
 func (w *watch) missing(op *watched, event int) {
 	op.reported = true
+	if w.forgets && w.run.forgotten(op.object, event) {
+		return
+	}
 	due, _ := op.timesOut() // it is overdue, so that there is one
 	w.report(op.object, event, fmt.Sprintf("Cancel of %s, which timed out at %s", op, due), fmt.Sprintf("no Cancel by %s", w.at))
-	if w.pollers[op.object.kind].held() {
-		w.found[len(w.found)-1].Rules = []string{phase.PluginCallWithoutDeadline}
-	}
 }

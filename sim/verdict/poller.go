@@ -39,8 +39,3 @@ func (p *poller) end(is func(*call) bool) {
 	p.idle()
 	p.open = slices.DeleteFunc(p.open, is)
 }
-
-// held reports whether a call that should have been given up keeps the controller from asking.
-func (p *poller) held() bool {
-	return slices.ContainsFunc(p.open, func(c *call) bool { return p.deadline && c.at+p.run.deadline() <= p.at })
-}

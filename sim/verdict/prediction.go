@@ -7,17 +7,31 @@ import (
 
 	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 )
 
-// predictions asks the model once for each set of rules: it explores.
+// predictions asks the model once for each set of rules what becomes of what has happened: it explores.
 func (r *run) predictions(rules phase.Rules) []model.Prediction {
 	rules.Name = ""
 	p, ok := r.predicted[rules]
 	if !ok {
-		p = r.predict(rules, r.scenario)
+		p = r.predict(rules, r.happened())
 		r.predicted[rules] = p
 	}
 	return p
+}
+
+// happened is the scenario without what never came, which completeness tells: faults that never struck, and objects whose point of
+// creation was never passed. It is what the other objects went through.
+func (r *run) happened() *scenario.Scenario {
+	s := *r.scenario
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f scenario.Fault) bool { return !r.faults[f.ID] })
+	s.Restores = slices.DeleteFunc(slices.Clone(s.Restores), func(x scenario.Restore) bool { return r.unpassed("restore/" + x.Name) })
+	s.Backups = slices.DeleteFunc(slices.Clone(s.Backups), func(x scenario.Backup) bool {
+		restored := func(y scenario.Restore) bool { return y.Backup == x.Name }
+		return r.unpassed("backup/"+x.Name) && !slices.ContainsFunc(s.Restores, restored)
+	})
+	return &s
 }
 
 // shown is how many of the predicted paths a finding tells.

@@ -27,6 +27,7 @@ type run struct {
 	missed  map[string]string // faults that did not, and why
 	predict predict
 	waits   map[string][]string // what objects wait for when the run has ended, by name; nil: nobody has asked
+	stale   map[string]int      // the events at which objects were taken for what they had been, by name
 	// predicted is what predict has said, by the rules without their name.
 	predicted map[phase.Rules][]model.Prediction
 }

@@ -79,7 +79,9 @@ func (r *run) storedOperations(o *object, rd reading) []Finding {
 	for _, s := range ops {
 		if stored[s]--; stored[s] < 0 {
 			miss("operations-stay-known: "+s.String()+", which Execute started, is stored", "it is not")
-			found[len(found)-1].Rules = r.forgotten(o)
+			if none := o.store == nil || len(o.store.Operations) == 0; none && r.forgotten(o, len(r.events)) {
+				found[len(found)-1].Rules = []string{missingOperations}
+			}
 		}
 	}
 	return found
@@ -88,25 +90,24 @@ func (r *run) storedOperations(o *object, rd reading) []Finding {
 // missingOperations is the rule by which to a release an operations file that is missing is one without operations.
 const missingOperations = "missing-operations-read-as-none"
 
-// forgotten is that rule, if no operation of the object is stored, and Velero saw so when it last looked for the file: it then did
-// not get it (tryGet, pkg/persistence/object_store.go).
-func (r *run) forgotten(o *object) []string {
+// forgotten reports whether Velero has seen that the object's operations file is missing, when it last looked for it before the event: it
+// then did not get it (tryGet, pkg/persistence/object_store.go).
+func (r *run) forgotten(o *object, event int) bool {
 	file := o.id() + "-itemoperations.json.gz"
 	if o.kind == phase.Restore {
 		file = "restore-" + file
 	}
-	if o.store != nil && len(o.store.Operations) > 0 {
-		return nil
-	}
-	for _, e := range slices.Backward(r.events) {
-		if o.stores(e, file) {
-			if e.Store.Verb == "exists" && e.Store.Error == "" {
-				return []string{missingOperations}
-			}
-			return nil
+	missing := false
+	for i, e := range r.events {
+		switch {
+		case !o.stores(e, file):
+		case i < event:
+			missing = e.Store.Verb == "exists" && e.Store.Error == ""
+		default:
+			return missing && e.Store.Verb != "get"
 		}
 	}
-	return nil
+	return missing
 }
 
 // agrees reports whether the phase in which an operation is stored is what the plugin has said last: an end that was reported

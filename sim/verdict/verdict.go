@@ -97,12 +97,16 @@ func judge(s *scenario.Scenario, t trace.Trace, predict predict) Verdict {
 	}
 	d, release, excuses := r.deviation(&seen)
 	v.Findings = r.judge(reading{rules: release.Demanded(), outcomes: s.Expect.Outcomes}, seen)
+	if len(v.Findings) > 0 {
+		r.stale = r.staleReads(release)
+	}
 	r.attribute(v.Findings, release)
+	r.excuse(v.Findings)
 	v.Result = Pass
 	witness := excuses && s.Metadata.Name == phase.Named(d.Rule).Witness
 	switch broken := broken(v.Findings, release); {
 	case len(v.Findings) > 0 && excuses && (len(broken) == 0 || witness || slices.Equal(broken, []string{d.Rule})):
-		second := r.judge(r.released(release, d), seen)
+		second := slices.DeleteFunc(r.judge(r.released(release, d), seen), r.followsStaleRead)
 		shows := len(broken) == 0 || slices.Contains(broken, d.Rule) // or the witness of the rule shows another one
 		if len(second) == 0 && shows {
 			v.Result, v.Deviations, v.Findings = KnownDeviation, []string{d.Rule}, nil

@@ -20,6 +20,7 @@
 //   - Start-up: only what touches backups and restores is done: what was in progress is marked failed, and the default
 //     location set. Discovery is not refreshed later. No location has credentials.
 //   - All of the server's controllers run, but none of the node agent's, which move data. Hooks in pods have no command executor.
+//   - Work queues have no heartbeat, and periodic sources list without a copy (manager.go), so that waiting is cheap.
 //   - Logs hold warnings and errors only (--log-level warning).
 //   - A killed server is a frozen one: what it has in memory stays, but it takes no step any more.
 //

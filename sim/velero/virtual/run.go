@@ -1,20 +1,16 @@
 package virtual
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
-	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/velosim/velosim/fakeplugins"
@@ -89,7 +85,7 @@ func newRun(w *World, job world.Job, sink func(trace.Event) error) (*run, error)
 		return nil, err
 	}
 	r.api.OnWrite(r.wrote)
-	r.user = cluster.User{Cluster: r.cluster, Client: r.userClient(), Names: r.names, Created: r.created}
+	r.user = cluster.User{Cluster: r.cluster, Client: r.userClient(), Names: r.names, Created: r.created, Requested: r.requested}
 	return r, nil
 }
 
@@ -131,18 +127,21 @@ func (r *run) play(ctx context.Context) (end trace.End, err error) {
 // settle lets the run go on until nothing is left to happen to the server, and a while longer.
 func (r *run) settle(ctx context.Context) trace.End {
 	quiet := func() bool {
-		return len(r.timers) == 0 && !r.current().proc.Dead() && r.current().reconciling.Load() == 0 && r.ended()
+		return len(r.timers) == 0 && !r.current().proc.Dead() && r.current().reconciling.Load() == 0 && cluster.Resting(r.phases)
 	}
 	for {
 		if end, ok := r.advance(ctx, quiet, r.bound()); !ok {
 			return end
 		}
 		changes := r.changes
-		if end, ok := r.wait(ctx, r.cluster.Settling(r.job.Scenario.Server.ItemOperationSyncFrequency.Duration)+slack); !ok {
+		if end, ok := r.wait(ctx, r.cluster.Settling()+slack); !ok {
 			return end
 		}
 		if quiet() && changes == r.changes {
 			return trace.End{Reason: trace.Settled}
+		}
+		if !time.Now().Before(r.bound()) {
+			return trace.End{Reason: trace.Bound}
 		}
 	}
 }
@@ -157,17 +156,6 @@ func (r *run) bound() time.Time { return r.rec.start.Add(time.Duration(r.job.Bou
 
 func (r *run) has(object, phase string) func() bool {
 	return func() bool { return r.phases[object] == phase }
-}
-
-// ended reports whether every object that was created has come to its end.
-func (r *run) ended() bool {
-	for object, phase := range r.phases {
-		kind, _, _ := strings.Cut(object, "/")
-		if (kind == "backup" || kind == "restore") && !cluster.Ended(phase) {
-			return false
-		}
-	}
-	return true
 }
 
 // advance lets the server act until done, or the deadline; else it says why the run has to end.
@@ -288,86 +276,6 @@ func (r *run) drain() {
 	}
 	time.Sleep(24 * time.Hour) // what retries still has come to its end
 }
-
-// wrote is called with every write to the API server, by whoever makes it.
-func (r *run) wrote(w apiserver.Write) {
-	if o := cmp.Or(w.New, w.Old); w.Name == "" && o != nil { // the server has made up the name, or it is one of many
-		w.Name = o.GetName()
-	}
-	by, object := r.writer, objectOf(w.Request)
-	body := trace.Write{Client: by.client, Verb: w.Verb, Resource: w.Resource, Name: strings.TrimPrefix(w.Namespace+"/"+w.Name, "/")}
-	if w.Verb == "patch" {
-		body.Change = string(w.Body)
-	}
-	if w.New != nil {
-		body.ResourceVersion = w.New.GetResourceVersion()
-	}
-	if w.Err != nil {
-		body.Error = w.Err.Error()
-	}
-	r.rec.add(by.incarnation, object, trace.Body{Write: &body})
-	object = r.names.Of(object)
-	switch {
-	case w.Err != nil:
-	case w.New == nil && w.Old != nil:
-		r.gone(object)
-	case w.Old == nil && w.New != nil && by.incarnation > 0:
-		r.made(object, w.New)
-		fallthrough
-	case w.New != nil:
-		r.phase(by.incarnation, object, phaseOf(w.New))
-	}
-}
-
-// phase records the phase that the object was written with, if it is another.
-func (r *run) phase(incarnation int, object, to string) {
-	from := r.phases[object]
-	if from == scenario.Deleted { // it is back
-		from = ""
-	}
-	if from == to {
-		return
-	}
-	r.phases[object] = to
-	r.changes++
-	r.rec.add(incarnation, object, trace.Body{Phase: &trace.Phase{From: from, To: to}})
-	r.faults.phase(object, to)
-}
-
-// gone records that the object is no longer there.
-func (r *run) gone(object string) {
-	if _, known := r.phases[object]; !known {
-		return
-	}
-	r.phases[object] = scenario.Deleted
-	r.changes++
-	r.rec.add(r.writer.incarnation, object, trace.Body{Deleted: &trace.Deleted{}})
-}
-
-// made records a backup that a schedule has made. The user pauses the schedule when it is the last one.
-func (r *run) made(object string, o *unstructured.Unstructured) {
-	schedule := r.job.Scenario.ScheduleOf(o.GetName())
-	if !strings.HasPrefix(object, "backup/") || schedule == nil {
-		return
-	}
-	r.created(object, trace.Created{
-		Name: o.GetName(), Schedule: schedule.Name, ItemOperationTimeout: trace.Time(schedule.Template.ItemOperationTimeout.Duration),
-	})
-	if object == fmt.Sprintf("backup/%s-%d", schedule.Name, schedule.Backups) {
-		r.after(0, func() { r.try(r.user.Pause(context.Background(), schedule.Name)) })
-	}
-}
-
-// created records that an object is created.
-func (r *run) created(object string, c trace.Created) {
-	r.phases[object] = ""
-	r.changes++
-	r.rec.add(0, object, trace.Body{Created: &c})
-	r.faults.phase(object, string(velerov1.BackupPhaseNew))
-}
-
-// try keeps the error of what the user does, with which the run cannot go on.
-func (r *run) try(err error) { r.failed = errors.Join(r.failed, err) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 

@@ -36,6 +36,19 @@ func edits() []edit {
 			j = cheaprandn(uint32(norder + 1))
 		}
 `},
+		// A goroutine of a bubble keeps its processor for a second: in a system call, too, or others would run that were not to yet.
+		{"runtime/proc.go", "\t\tpd := &pp.sysmontick\n\t\tsysretake := false\n", `		pd := &pp.sysmontick
+		if mp := pp.m.ptr(); mp != nil && mp.curg != nil && mp.curg.bubble != nil {
+			if pd.schedtick != pp.schedtick {
+				pd.schedtick, pd.schedwhen = pp.schedtick, now
+				continue
+			}
+			if pd.schedwhen+1000*1000*1000 > now {
+				continue
+			}
+		}
+		sysretake := false
+`},
 		// Timers of one instant go off in the order in which they were set, or near it.
 		{"runtime/time.go", "\t\t\tt.rand = cheaprand()\n", "\t\t\tt.rand = 0\n"},
 		{"runtime/alg.go", "\t\tkey[i] = bootstrapRand()\n", "\t\tkey[i] = (uint64(i) + 1) * 0x9e3779b97f4a7c15\n"},
