@@ -24,7 +24,7 @@ func TestPredictObjects(t *testing.T) {
 		name, scenario, object string
 		demanded, released     []string
 	}{
-		{name: "one after the other", scenario: two + mover, object: "backup/backup-2", demanded: []string{"Q R I W F C"}},
+		{name: "one after the other", scenario: two + mover, object: "backup/backup-2", demanded: []string{"Q R I W F C"}, released: []string{"Q", "Q R I W F C"}},
 		{
 			name: "a call hangs before", scenario: two + "plugins:\n- {name: example.io/a, execute: {hang: true, times: 1}}",
 			object: "backup/backup-2", demanded: []string{"Q R I F C", "Q R I Fp P"}, released: none(),
@@ -44,7 +44,7 @@ func TestPredictObjects(t *testing.T) {
 		},
 		{
 			name: "an error that Execute returns once strikes the first", scenario: two + "plugins:\n- {name: example.io/a, execute: {error: no, times: 1}}",
-			object: "backup/backup-2", demanded: []string{"Q R I F C", "Q R I Fp P"},
+			object: "backup/backup-2", demanded: []string{"Q R I F C", "Q R I Fp P"}, released: []string{"Q", "Q R I F C", "Q R I Fp P"},
 		},
 		{
 			name: "items of other namespaces", scenario: "items: [configmaps/app/a, secrets/two/b]\nbackup: {includedNamespaces: [two]}\n" + mover,
@@ -65,7 +65,7 @@ func TestPredictObjects(t *testing.T) {
 		{
 			name:     "a kill before it is created",
 			scenario: two + mover + "faults:\n- {at: {phase: Completed, object: backup/backup-1}, do: {kill: {}}}",
-			object:   "backup/backup-2", demanded: []string{"Q R I W F C"},
+			object:   "backup/backup-2", demanded: []string{"Q R I W F C"}, released: []string{"Q", "Q R I W F C"},
 		},
 		{
 			name: "a schedule's", scenario: "schedules: [{name: daily, every: 1h, backups: 2}]\n" + mover, object: "backup/daily-2",

@@ -36,14 +36,17 @@ func (r *run) attribute(found []Finding, release phase.Rules) {
 				found[i].Rules = []string{phase.DeletionForgottenByRestart}
 			}
 		case "prediction":
-			found[i].Rules = departure
+			if found[i].Rules = departure; departure == nil { // the change of phase itself may be the rule's
+				found[i].Rules = blamed(found, f.Object, "conformance")
+			}
 		default:
 			invariant, _, _ := strings.Cut(f.Expected, ":")
 			if invariant == "stored-copy-agrees" { // the upload that explains it, accounting has looked for
 				continue
 			}
 			for _, name := range slices.Concat(departure, blamed(found, f.Object, "conformance", "accounting")) {
-				if slices.Contains(phase.Named(name).Breaks, invariant) && !slices.Contains(found[i].Rules, name) {
+				explains := slices.Contains(phase.Named(name).Breaks, invariant) || f.Expected == nothingStored && name == overtaken
+				if explains && !slices.Contains(found[i].Rules, name) {
 					found[i].Rules = append(found[i].Rules, name)
 				}
 			}
@@ -59,6 +62,9 @@ func (r *run) excuse(found []Finding) {
 		}
 	}
 }
+
+// overtaken is the rule by which a run that goes on stores what was deleted.
+const overtaken = "deletion-overtaken"
 
 // blamed are the rules that the findings of some oracles about the object name.
 func blamed(found []Finding, object string, oracles ...string) []string {

@@ -44,8 +44,10 @@ func (r *run) conformance(rd reading, contract []Finding) []Finding {
 			}
 			if from != to && !c.synced && len(legal[phase.Edge{From: from, To: to}]) == 0 {
 				miss(c.event, fmt.Sprintf("a change of phase that %s allows a %s", rd.rules.Name, o.kind), phase.Edge{From: from, To: to}.String())
+				found[len(found)-1].Rules = allowing(rd.rules, o.kind, phase.Edge{From: from, To: to})
 			}
 			view := o.view(c, from, to)
+			view.Abandoned = r.abandoned(o, c.event)
 			unknown := view
 			unknown.Errors = 0
 			for _, inv := range phase.Invariants() {
@@ -71,6 +73,28 @@ func (r *run) conformance(rd reading, contract []Finding) []Finding {
 		}
 	}
 	return found
+}
+
+// allowing is the rule by which a release makes a change of phase that the reading does not allow; none: nil. What a stale read explains,
+// stale finds.
+func allowing(rules phase.Rules, k phase.Kind, e phase.Edge) []string {
+	for _, rule := range append([]phase.Rule{phase.Named(overtaken)}, phase.All()...) { // others need faults of the API server for Deleting
+		if rule.Name != phase.StaleReadActedUpon && len(rules.With(rule).Legal(k)[e]) > 0 {
+			return []string{rule.Name}
+		}
+	}
+	return nil
+}
+
+// abandoned reports whether the operations of a restore were given up, as its backup was gone, by that event.
+//
+// Source: pkg/controller/restore_operations_controller.go, Reconcile.
+func (r *run) abandoned(o *object, event int) bool {
+	if o.kind != phase.Restore || o.created == nil {
+		return false
+	}
+	backup := r.find("backup/" + o.created.Backup)
+	return backup != nil && backup.phaseAt(event) == scenario.Deleted
 }
 
 // unfinished finds a restore that has begun though its backup, until then, has been neither Completed nor PartiallyFailed.

@@ -82,5 +82,8 @@ func (r *run) undeleted(o *object) []Finding {
 	if x := r.restore(o.name); x != nil && r.asked(func(d scenario.Do) bool { return d.Remove == "backup/"+x.Backup }) {
 		return nil
 	}
-	return []Finding{r.atEnd("accounting", o.name, "nothing of it in the object store, as it was deleted", "it is still there")}
+	return []Finding{r.atEnd("accounting", o.name, nothingStored, "it is still there")}
 }
+
+// nothingStored is what accounting wants of what Velero has deleted.
+const nothingStored = "nothing of it in the object store, as it was deleted"
