@@ -68,11 +68,7 @@ func (r *run) accounting(rd reading) []Finding {
 func (r *run) atRest(o *object) (counted, bare phase.View, ok bool) {
 	p, err := phase.Parse(o.api.Phase)
 	bare = phase.View{Kind: o.kind, From: p, Phase: p, Finalized: o.finalizing(len(r.events))}
-	for _, c := range o.changes {
-		if strings.HasPrefix(c.To, finalizes) {
-			bare.Abandoned = r.abandoned(o, c.event)
-		}
-	}
+	bare.Abandoned = r.abandoned(o, len(r.events))
 	counted = bare
 	counted.Attempted, counted.Completed, counted.Failed = o.api.Attempted, o.api.Completed, o.api.Failed
 	counted.Errors = o.api.Errors

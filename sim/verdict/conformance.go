@@ -86,7 +86,7 @@ func allowing(rules phase.Rules, k phase.Kind, e phase.Edge) []string {
 	return nil
 }
 
-// abandoned reports whether the operations of a restore were given up, as its backup was gone, by that event.
+// abandoned reports whether the operations of a restore were given up by that event: its backup was gone when it was to be finalized.
 //
 // Source: pkg/controller/restore_operations_controller.go, Reconcile.
 func (r *run) abandoned(o *object, event int) bool {
@@ -94,7 +94,9 @@ func (r *run) abandoned(o *object, event int) bool {
 		return false
 	}
 	backup := r.find("backup/" + o.created.Backup)
-	return backup != nil && backup.phaseAt(event) == scenario.Deleted
+	return backup != nil && slices.ContainsFunc(o.changes, func(c change) bool {
+		return c.event <= event && strings.HasPrefix(c.To, finalizes) && backup.phaseAt(c.event) == scenario.Deleted
+	})
 }
 
 // unfinished finds a restore that has begun though its backup, until then, has been neither Completed nor PartiallyFailed.

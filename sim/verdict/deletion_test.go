@@ -104,6 +104,33 @@ func TestDeletion(t *testing.T) {
 			result: Pass,
 		},
 		{
+			name: "a restore gives its operations up, as its backup is gone", change: withRestores(scenario.Do{Remove: "backup/backup-1"}),
+			trace: abandons(true), result: Pass,
+		},
+		{
+			name: "a restore gives its operations up, and its backup is there", change: withRestores(scenario.Do{Remove: "backup/backup-1"}),
+			trace: abandons(false), result: Fail,
+			found: []brief{
+				{
+					"conformance", "nothing-finalizes-while-operations-run: Finalizing begins when every operation has completed or failed, unless they were abandoned.",
+					"WaitingForPluginOperations → FinalizingPartiallyFailed; by the plugins' replies, 1 operations attempted, 0 completed, 0 failed",
+				},
+				{
+					"conformance", "finalized-counts-add-up: After the finalizer, attempted = completed + failed, unless operations were abandoned.",
+					"FinalizingPartiallyFailed → PartiallyFailed; by the plugins' replies, 1 operations attempted, 0 completed, 0 failed",
+				},
+				{
+					"accounting", "finalized-counts-add-up: After the finalizer, attempted = completed + failed, unless operations were abandoned.",
+					"phase PartiallyFailed, 1 errors, 0 warnings, operations: 1 attempted, 0 completed, 0 failed, a completionTimestamp",
+				},
+			},
+		},
+		{
+			name: "a deletion is granted when the run has begun, which goes on and stores its backup", change: byUser,
+			trace:  begin().phases("Queued", "ReadyToStart", "InProgress").fault("fault-1").phases("Deleting").requested(processed).deleted().rest(stored).settles(),
+			result: KnownDeviation,
+		},
+		{
 			name: "a schedule's backup, whose upload the store refused", change: func(s *scenario.Scenario) { daily(s); s.Schedules[0].Backups = 1 },
 			trace: begins("").schedules("daily", "backup/daily-1", "daily-20260101010000").phases("Queued", "ReadyToStart", "InProgress", "Finalizing").
 				access("put", "backups/daily-20260101010000/daily-20260101010000.tar.gz", "full").phases("Completed").rests(0, 0).settles(),
@@ -112,6 +139,21 @@ func TestDeletion(t *testing.T) {
 	} {
 		j.run(t)
 	}
+}
+
+// abandons is a restore that is finalized while its operation runs. Its backup is gone then, or only afterwards.
+func abandons(gone bool) trace.Trace {
+	s := begin().completes().on("restore/restore-1").add("restore/restore-1", trace.Body{Created: &trace.Created{Backup: "backup-1", ItemOperationTimeout: trace.Time(4 * time.Hour)}}).
+		phases("InProgress").execute(mover1).progress(mover1, trace.Progress{}).phases("WaitingForPluginOperations")
+	if gone {
+		s.on("backup/backup-1").fault("fault-1").deleted().on("restore/restore-1")
+	}
+	s.phases("FinalizingPartiallyFailed", "PartiallyFailed")
+	if !gone {
+		s.on("backup/backup-1").fault("fault-1").deleted().on("restore/restore-1")
+	}
+	running := trace.Operation{ID: mover1, Plugin: mover, Item: item, Phase: "InProgress"}
+	return s.rest(trace.Rest{Copy: "api", Attempted: 1, Errors: 1, Ended: true}).rest(trace.Rest{Copy: "store", Operations: []trace.Operation{running}}).settles()
 }
 
 // TestHeldByAnother: the call that holds an object may be for another, whose worker it needs.
