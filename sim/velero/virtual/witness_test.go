@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/velosim/velosim/scenarios"
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/verdict"
 )
 
@@ -14,14 +15,15 @@ import (
 func TestWitnessesUnnamed(t *testing.T) {
 	for _, name := range scenarios.Names() {
 		s := load(t, name)
-		if s.Expect.Deviation == nil {
+		// That a backup is Deleting for ever, no path shows: the scenario must say that it has to go.
+		if d := s.Expect.Deviation; d == nil || phase.Named(d.Rule).Witness != name || d.Rule == phase.DeletionForgottenByRestart {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			rule := s.Expect.Deviation.Rule
 			s.Expect.Deviation = nil
 			s.Metadata.Name += "-unnamed"
-			for seed := int64(1); seed <= seeds(t, 3); seed++ {
+			for seed := int64(1); seed <= seeds(t, 2); seed++ {
 				v := verdict.Judge(s, run(t, s, seed))
 				if v.Result == verdict.KnownDeviation && slices.Equal(v.Deviations, []string{rule}) {
 					continue
