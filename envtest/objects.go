@@ -1,9 +1,6 @@
 package envtest
 
 import (
-	"fmt"
-	"strings"
-
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 
 	"github.com/velosim/velosim/sim/scenario"
@@ -19,17 +16,16 @@ func (r *run) created(object string, c trace.Created) {
 	}
 }
 
-// made tells of a backup that a schedule makes. The user pauses the schedule when it is the last one.
+// made records a backup that a schedule makes; one that backup sync brings back was made before. The user pauses the schedule when it is
+// the last one.
 func (r *run) made(object, name string) {
-	schedule := r.job.Scenario.ScheduleOf(name)
-	if !strings.HasPrefix(object, "backup/") || schedule == nil || r.lastPhase(object) != nil {
+	created, last, ok := r.user.Made(object, name)
+	if !ok || r.lastPhase(object) != nil {
 		return
 	}
-	r.created(object, trace.Created{
-		Name: name, Schedule: schedule.Name, ItemOperationTimeout: trace.Time(schedule.Template.ItemOperationTimeout.Duration),
-	})
-	if object == fmt.Sprintf("backup/%s-%d", schedule.Name, schedule.Backups) {
-		r.after(0, func() { r.try(r.user.Pause(r.ctx, schedule.Name)) })
+	r.created(object, created)
+	if last {
+		r.after(0, func() { r.try(r.user.Pause(r.ctx, created.Schedule)) })
 	}
 }
 

@@ -45,12 +45,7 @@ func (r *run) rest() error {
 		}
 	}
 	for _, object := range r.deleted() { // what is left of them in the object store
-		kind, name, _ := strings.Cut(r.names.In(object), "/")
-		stored, ok := r.cluster.StoredBackup(r.stored, name)
-		if kind == "restore" {
-			stored, ok = r.cluster.StoredRestore(r.stored, name)
-		}
-		if ok {
+		if stored, ok := r.cluster.Left(r.stored, r.names.In(object)); ok {
 			r.rec.add(0, object, trace.Body{Rest: &stored})
 		}
 	}

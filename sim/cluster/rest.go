@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"path"
+	"strings"
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"github.com/vmware-tanzu/velero/pkg/itemoperation"
@@ -60,6 +61,15 @@ func (c Cluster) StoredRestore(s Store, name string) (trace.Rest, bool) {
 		rest.Operations = append(rest.Operations, c.operation(o.Spec.OperationID, o.Spec.RestoreItemAction, o.Spec.ResourceIdentifier, o.Status))
 	}
 	return rest, ok
+}
+
+// Left is what the object store still holds of an object that is gone, by its name in the cluster, kind/name.
+func (c Cluster) Left(s Store, object string) (trace.Rest, bool) {
+	kind, name, _ := strings.Cut(object, "/")
+	if kind == "restore" {
+		return c.StoredRestore(s, name)
+	}
+	return c.StoredBackup(s, name)
 }
 
 func (c Cluster) operation(id, plugin string, item velero.ResourceIdentifier, status itemoperation.OperationStatus) trace.Operation {

@@ -160,6 +160,17 @@ func (u User) schedule(name string) *scenario.Schedule {
 	return &scenario.Schedule{}
 }
 
+// Made tells how a trace says that a schedule has made the object, which has this name in the cluster; not ok: none has. The user is
+// to pause the schedule after the last one.
+func (u User) Made(object, name string) (created trace.Created, last, ok bool) {
+	x := u.ScheduleOf(name)
+	if x == nil || !strings.HasPrefix(object, "backup/") {
+		return created, false, false
+	}
+	created = trace.Created{Name: name, Schedule: x.Name, ItemOperationTimeout: trace.Time(x.Template.ItemOperationTimeout.Duration)}
+	return created, object == fmt.Sprintf("backup/%s-%d", x.Name, x.Backups), true
+}
+
 // Pause pauses a schedule, as `velero schedule pause` does.
 func (u User) Pause(ctx context.Context, name string) error {
 	s := &velerov1.Schedule{ObjectMeta: metav1.ObjectMeta{Namespace: u.Velero, Name: name}}

@@ -40,11 +40,11 @@ func FuzzJudge(f *testing.F) {
 		var s scenario.Scenario
 		var tr trace.Trace
 		if json.Unmarshal(a, &s) != nil || json.Unmarshal(b, &tr) != nil {
-			t.Skip()
+			t.Skip("no scenario, or no trace")
 		}
 		for _, x := range s.Schedules {
 			if x.Backups > 100 { // it takes long to name so many objects alone
-				t.Skip()
+				t.Skip("too many objects")
 			}
 		}
 		v := Judge(&s, tr)

@@ -1,8 +1,6 @@
 package virtual
 
 import (
-	"strings"
-
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -37,12 +35,7 @@ func (r *run) rest() {
 		if r.phases[object] != scenario.Deleted {
 			continue
 		}
-		kind, name, _ := strings.Cut(r.names.In(object), "/")
-		stored, ok := r.cluster.StoredBackup(r.stored, name)
-		if kind == "restore" {
-			stored, ok = r.cluster.StoredRestore(r.stored, name)
-		}
-		if ok {
+		if stored, ok := r.cluster.Left(r.stored, r.names.In(object)); ok {
 			r.rec.add(0, object, trace.Body{Rest: &stored})
 		}
 	}

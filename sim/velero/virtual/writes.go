@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
@@ -38,7 +36,7 @@ func (r *run) wrote(w apiserver.Write) {
 	case w.New == nil && w.Old != nil:
 		r.gone(object)
 	case w.Old == nil && w.New != nil && by.incarnation > 0:
-		r.made(object, w.New)
+		r.made(object, w.New.GetName())
 		fallthrough
 	case w.New != nil:
 		r.phase(by.incarnation, object, phaseOf(w.New))
@@ -70,17 +68,16 @@ func (r *run) gone(object string) {
 	r.rec.add(r.writer.incarnation, object, trace.Body{Deleted: &trace.Deleted{}})
 }
 
-// made records a backup that a schedule has made. The user pauses the schedule when it is the last one.
-func (r *run) made(object string, o *unstructured.Unstructured) {
-	schedule := r.job.Scenario.ScheduleOf(o.GetName())
-	if !strings.HasPrefix(object, "backup/") || schedule == nil {
+// made records a backup that a schedule has made; one that backup sync brings back was made before. The user pauses the schedule when it
+// is the last one.
+func (r *run) made(object, name string) {
+	created, last, ok := r.user.Made(object, name)
+	if _, known := r.phases[object]; !ok || known {
 		return
 	}
-	r.created(object, trace.Created{
-		Name: o.GetName(), Schedule: schedule.Name, ItemOperationTimeout: trace.Time(schedule.Template.ItemOperationTimeout.Duration),
-	})
-	if object == fmt.Sprintf("backup/%s-%d", schedule.Name, schedule.Backups) {
-		r.after(0, func() { r.try(r.user.Pause(context.Background(), schedule.Name)) })
+	r.created(object, created)
+	if last {
+		r.after(0, func() { r.try(r.user.Pause(context.Background(), created.Schedule)) })
 	}
 }
 
