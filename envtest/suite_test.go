@@ -59,6 +59,7 @@ var _ = Describe("Velero", Ordered, func() {
 	all := map[string]*scenario.Scenario{}
 	results := map[string]chan result{}
 	var release phase.Rules
+	var info world.Info
 
 	add := func(name string, b []byte, err error) {
 		s, errs := scenario.Parse(name, b)
@@ -88,14 +89,15 @@ var _ = Describe("Velero", Ordered, func() {
 
 		running, stop := context.WithCancel(context.Background())
 		DeferCleanup(stop)
-		pool, err := world.OpenPool(running, path, 4, world.Options{Args: args})
+		pool, err := world.OpenPool(running, path, 12, world.Options{Args: args})
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(pool.Close)
+		info = pool.Info()
 		var jobs []world.Job
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			if suite, _ := GinkgoConfiguration(); selected(suite, labels(name, all[name])) && missing(release, all[name]) == "" {
-				s, info := all[name], pool.Info()
+			if suite, _ := GinkgoConfiguration(); selected(suite, labels(name, all[name])) && info.Unable(all[name]) == "" {
+				s := all[name]
 				job := world.Job{ID: len(jobs) + 1, Scenario: s.RealTime(), Seed: 1}
 				job.Bound = verdict.RealBound(job.Scenario, info.Scale)
 				jobs, names = append(jobs, job), append(names, name)
@@ -115,8 +117,8 @@ var _ = Describe("Velero", Ordered, func() {
 
 	for name, s := range all {
 		It(name, labels(name, s), func(ctx SpecContext) {
-			if phase := missing(release, s); phase != "" {
-				Skip("Velero " + version() + " has no phase " + phase)
+			if why := info.Unable(s); why != "" {
+				Skip(why)
 			}
 			var r result
 			Eventually(ctx, results[name]).WithTimeout(45 * time.Minute).Should(Receive(&r))
@@ -140,16 +142,6 @@ var _ = Describe("Velero", Ordered, func() {
 
 // version of Velero to run.
 func version() string { return cmp.Or(os.Getenv("VELOSIM_VELERO"), "1.18.3") }
-
-// missing is a phase at which a fault of the scenario is to strike, and that the release does not have.
-func missing(release phase.Rules, s *scenario.Scenario) string {
-	for _, at := range s.Points() {
-		if p, err := phase.Parse(at.Phase); err == nil && !release.Has(p) {
-			return p.String()
-		}
-	}
-	return ""
-}
 
 // labels of a scenario: its kind, the phases that it expects, its faults.
 func labels(name string, s *scenario.Scenario) Labels {

@@ -8,13 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/velosim/velosim/sim/phase"
-	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/verdict"
 	"github.com/velosim/velosim/sim/world"
 )
@@ -54,7 +50,7 @@ found. The same seed gives the same run.
 	f.StringArrayVar(&o.plugins, "plugin", nil, "give the server the plugin executable `PATH` too; may be repeated (world envtest only)")
 	f.Int64Var(&o.seed, "seed", 1, "the seed `N` of the first run of each scenario")
 	f.IntVar(&o.seeds, "seeds", 1, "run each scenario with `N` seeds: --seed and those after it")
-	f.IntVar(&o.parallel, "parallel", 0, "run up to `N` at a time (default the number of CPUs)")
+	f.IntVar(&o.parallel, "parallel", 0, "run up to `N` at a time (default the number of CPUs; envtest, where a run mostly waits, six times as many)")
 	f.StringVar(&o.dir, "out", "", "write each trace and verdict into the folder `DIR`, as NAME.ndjson and NAME.verdict.json, or, with several seeds, NAME.seed-N.…; of a run that does not pass, also NAME.files: the stacks of a crash and, on envtest, logs, resources and stored objects")
 	f.StringVar(&o.format, "format", "text", "text or json")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print a line for each verdict, and for what makes a run inconclusive, and nothing else")
@@ -102,6 +98,9 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 	}
 	if o.parallel == 0 {
 		o.parallel = runtime.NumCPU()
+		if o.world == "envtest" {
+			o.parallel *= 6
+		}
 	}
 	pool, err := world.OpenPool(ctx, path, min(o.parallel, len(sources)*o.seeds), world.Options{Args: flags})
 	if err != nil {
@@ -177,7 +176,7 @@ func (c *cli) able(info world.Info, sources []source, whole bool) ([]source, err
 	var can []source
 	var wrong []error
 	for _, s := range sources {
-		why := unable(info, s.scenario)
+		why := info.Unable(s.scenario)
 		switch {
 		case why == "":
 			can = append(can, s)
@@ -188,30 +187,6 @@ func (c *cli) able(info world.Info, sources []source, whole bool) ([]source, err
 		}
 	}
 	return can, errors.Join(wrong...)
-}
-
-// unable is why the world cannot run the scenario; empty: it can.
-func unable(info world.Info, s *scenario.Scenario) string {
-	if lacks := info.Lacks(s); len(lacks) > 0 {
-		return fmt.Sprintf("it needs a world that can %s; the world %s (build: %s) cannot: leave the scenario out, or install a newer world (velosim setup)",
-			strings.Join(lacks, " and "), info.World, info.Build)
-	}
-	if len(s.Worlds) > 0 && !slices.Contains(s.Worlds, info.World) {
-		return "it is for the world " + strings.Join(s.Worlds, " or ")
-	}
-	release, err := phase.ForRelease(info.Velero)
-	if err != nil {
-		return ""
-	}
-	if release.Unqueued && s.Server.ConcurrentBackups > 1 {
-		return fmt.Sprintf("Velero %s runs one backup at a time, and server.concurrentBackups is %d", info.Velero, s.Server.ConcurrentBackups)
-	}
-	for what, at := range s.Points() {
-		if p, unknown := phase.Parse(at.Phase); unknown == nil && !release.Has(p) {
-			return fmt.Sprintf("%s is at %s, and Velero %s has no such phase", what, p, info.Velero)
-		}
-	}
-	return ""
 }
 
 // exitOf returns the error that stands for what came of the runs: a failure wins. A run without a result was

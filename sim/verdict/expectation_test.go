@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
@@ -87,4 +88,23 @@ func TestWithinIsJudgedInVirtualTimeOnly(t *testing.T) {
 	slow := healthy().rests(1, 0).settles()
 	slow.Header.Scale = 0.01
 	judged{name: "scaled", expect: scenario.Outcome{Within: scenario.Duration{Duration: time.Hour}}, trace: slow, result: Pass}.run(t)
+}
+
+// Velero 1.14 has no queue: a backup that waits for another is still new.
+func TestWhatWaitsInNoQueueIsNew(t *testing.T) {
+	for waiting, found := range map[bool]int{true: 0, false: 1} {
+		b := begin()
+		if !waiting {
+			b.phases("InProgress")
+		}
+		s := expecting(scenario.Outcome{Phase: "Queued"})
+		r := fold(s, b.rests(0, 0).settles())
+		rules, err := phase.ForRelease("1.14.0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.expectation("backup/backup-1", s.Expect.Outcome, rules); len(got) != found {
+			t.Errorf("waiting %v: %v", waiting, got)
+		}
+	}
 }

@@ -1,8 +1,12 @@
 package world
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 )
 
@@ -14,8 +18,33 @@ const (
 	CanStore   = "store"   // let accesses to the object store fail, or be where a fault strikes
 )
 
-// Lacks returns the capabilities that the scenario needs and the world does not have; none: the world can run it.
-func (i Info) Lacks(s *scenario.Scenario) []string {
+// Unable is why the world cannot run the scenario; empty: it can.
+func (i Info) Unable(s *scenario.Scenario) string {
+	if lacks := i.lacks(s); len(lacks) > 0 {
+		return fmt.Sprintf("it needs a world that can %s; the world %s (build: %s) cannot: leave the scenario out, or install a newer world (velosim setup)",
+			strings.Join(lacks, " and "), i.World, i.Build)
+	}
+	if len(s.Worlds) > 0 && !slices.Contains(s.Worlds, i.World) {
+		return "it is for the world " + strings.Join(s.Worlds, " or ")
+	}
+	release, err := phase.ForRelease(i.Velero)
+	if err != nil {
+		return ""
+	}
+	if release.Unqueued && s.Server.ConcurrentBackups > 1 {
+		return fmt.Sprintf("Velero %s runs one backup at a time, and server.concurrentBackups is %d", i.Velero, s.Server.ConcurrentBackups)
+	}
+	points := s.Points()
+	for _, what := range slices.Sorted(maps.Keys(points)) {
+		if p, err := phase.Parse(points[what].Phase); err == nil && !release.Has(p) {
+			return fmt.Sprintf("%s is at %s, and Velero %s has no such phase", what, p, i.Velero)
+		}
+	}
+	return ""
+}
+
+// lacks returns the capabilities that the scenario needs and the world does not have; none: the world can run it.
+func (i Info) lacks(s *scenario.Scenario) []string {
 	needs := []string{CanBackup}
 	if len(s.Restores) > 0 {
 		needs = append(needs, CanRestore)

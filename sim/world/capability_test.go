@@ -24,7 +24,7 @@ func TestLacks(t *testing.T) {
 		"a kill in a restore, all of it": {scenario.Scenario{Restores: []scenario.Restore{{}}, Faults: kill}, []string{CanKill, CanRestore, CanBackup}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Info{Capabilities: tt.has}.Lacks(&tt.scenario)
+			got := Info{Capabilities: tt.has}.lacks(&tt.scenario)
 			if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
