@@ -220,12 +220,12 @@ func All() []Rule {
 		{
 			Name:      StaleReadActedUpon,
 			Statement: "Nothing is done to an object by what it was before its last change.",
-			Deviation: "Reconciles read from a cache and patch without a resourceVersion: a short restore is run twice, and a pass over the operations that follows another at once takes its object for one that still waits without errors, so that it ends Completed with a failed operation.",
+			Deviation: "Reconciles read from a cache and patch without a resourceVersion: a short restore is run twice, and a pass over the operations that follows another at once takes its object for one that still waits without errors, so that it ends Completed with a failed operation, or with fewer errors than operations that failed. A sync that has listed the object store just before a backup ended removes the backup as an orphan, and the next one brings it back.",
 			Source: proposed + "; Reconcile in pkg/controller/restore_controller.go, backup_operations_controller.go and restore_operations_controller.go, " +
-				"which read with the manager's cached client",
+				"which read with the manager's cached client; deleteOrphanedBackups in pkg/controller/backup_sync_controller.go",
 			Breaks: []string{
 				"final-phase-is-kept", "nothing-finalizes-while-operations-run", "finalizing-without-errors", "finalized-counts-add-up",
-				"failed-operation-means-not-completed", "completed-without-errors", "operations-stay-known",
+				"failed-operation-means-not-completed", "completed-without-errors", "operations-stay-known", "errors-cover-failed-operations",
 			},
 			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.StaleReadActedUpon },

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/velosim/velosim/sim/model"
@@ -8,7 +9,8 @@ import (
 )
 
 // staleReads are the events, by object, at which the release does something to the object by what it was before its last change, and for
-// which no other of its rules has a reason. What follows is the work of two runs of the object that know nothing of each other.
+// which no other of its rules has a reason, or counts what it has counted before. What follows is the work of two runs of the object that
+// know nothing of each other.
 func (r *run) staleReads(release phase.Rules) map[string]int {
 	rule := phase.Named(phase.StaleReadActedUpon)
 	if !rule.Deviates(release) {
@@ -17,7 +19,15 @@ func (r *run) staleReads(release phase.Rules) map[string]int {
 	events := map[string]int{}
 	for _, o := range r.objects {
 		without, err := model.Check(release.Without(rule), o.name, r.trace)
-		if err != nil || without == nil {
+		if err != nil {
+			continue
+		}
+		if without == nil {
+			if event, ok := r.recount(o); ok {
+				events[o.name] = event
+			} else if event, ok := r.orphaned(o); ok {
+				events[o.name] = event
+			}
 			continue
 		}
 		if with, err := model.Check(release, o.name, r.trace); err == nil && with == nil {
@@ -25,6 +35,41 @@ func (r *run) staleReads(release phase.Rules) map[string]int {
 		}
 	}
 	return events
+}
+
+// recount is the first write that sets the object's errors to as many as it has. A merge patch holds what differs from what was read: the
+// writer has read the object as it was before, and its errors are not added to the others.
+func (r *run) recount(o *object) (event int, ok bool) {
+	known := 0
+	for i, e := range r.events {
+		if e.Write == nil || e.Object != o.name || e.Write.Verb != "patch" || e.Write.Error != "" {
+			continue
+		}
+		var change struct{ Status struct{ Errors int } }
+		if err := json.Unmarshal([]byte(e.Write.Change), &change); err != nil || change.Status.Errors == 0 {
+			continue // not of the status, or cut off
+		}
+		if change.Status.Errors == known {
+			return i, true
+		}
+		known = change.Status.Errors
+	}
+	return 0, false
+}
+
+// orphaned is the first time that a sync removes a backup which is in the object store: it has listed what is stored before the backup ended
+// (deleteOrphanedBackups, pkg/controller/backup_sync_controller.go), and the next one brings it back.
+func (r *run) orphaned(o *object) (event int, ok bool) {
+	stored := false
+	for i, e := range r.events {
+		switch {
+		case o.stores(e, "velero-backup.json") && e.Store.Error == "" && e.Store.Verb != "get" && e.Store.Verb != "exists":
+			stored = e.Store.Verb == "put"
+		case e.Write != nil && e.Object == o.name && e.Write.Verb == "delete" && e.Write.Client == "backup-sync" && stored:
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // followsStaleRead reports whether the finding is about what came after a stale read of its object, or of one that this depends on: the

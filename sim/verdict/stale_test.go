@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -31,6 +32,25 @@ func TestStaleReads(t *testing.T) {
 	again := func() *script {
 		return backedUp().phases("InProgress").execute(mover1).progress(mover1, trace.Progress{}).phases("WaitingForPluginOperations").
 			wait(time.Second).phases("InProgress", "Finalizing", "Completed").rest(trace.Rest{Copy: "api", Ended: true}).rest(trace.Rest{Copy: "store"})
+	}
+	twoErrors := func(counted int) trace.Trace {
+		s := begin().phases("Queued", "ReadyToStart", "InProgress").execute(mover1).execute("mover-2").phases("WaitingForPluginOperations")
+		r := trace.Rest{Copy: "api", Errors: 1, Attempted: 2, Failed: 2, Ended: true}
+		stored := r
+		stored.Copy = "store"
+		for i, id := range []string{mover1, "mover-2"} {
+			s.wait(10*time.Second).progress(id, trace.Progress{Completed: true, Error: "boom"})
+			change := fmt.Sprintf(`{"status":{"errors":%d}}`, []int{1, counted}[i])
+			s.add(s.object, trace.Body{Write: &trace.Write{Client: "backup-operations", Verb: "patch", Resource: "backups", Name: "velero/backup-1", Change: change}})
+			s.phases([]string{"WaitingForPluginOperationsPartiallyFailed", "FinalizingPartiallyFailed"}[i])
+			stored.Operations = append(stored.Operations, trace.Operation{ID: id, Plugin: mover, Item: item, Phase: "Failed", Error: "boom"})
+		}
+		return s.phases("PartiallyFailed").rest(r).rest(stored).settles()
+	}
+	orphan := func(verb string) *script {
+		s := begin().completes().access(verb, "backups/backup-1/velero-backup.json", "")
+		s.add(s.object, trace.Body{Write: &trace.Write{Client: "backup-sync", Verb: "delete", Resource: "backups", Name: "velero/backup-1"}})
+		return s.deleted().wait(time.Minute)
 	}
 	restores := func(o scenario.Outcome) func(*scenario.Scenario) {
 		return func(s *scenario.Scenario) { withRestore(s); s.Expect.Outcome = o }
@@ -78,6 +98,27 @@ func TestStaleReads(t *testing.T) {
 					on("backup/backup-1").progress(mover1, trace.Progress{Completed: true}).phases("Finalizing", "Completed").rests(1, 0).settles(),
 			},
 		},
+		{judged: judged{
+			name: "an error is counted over another", expect: scenario.Outcome{Phase: "PartiallyFailed"}, result: KnownDeviation,
+			trace: twoErrors(1),
+		}},
+		{judged: judged{
+			name: "an error is not counted", expect: scenario.Outcome{Phase: "PartiallyFailed"}, result: Fail,
+			trace: twoErrors(2),
+			found: []brief{{
+				"accounting", "errors-cover-failed-operations: After the finalizer there are at least as many errors as failed operations.",
+				"phase PartiallyFailed, 1 errors, 0 warnings, operations: 2 attempted, 0 completed, 2 failed, a completionTimestamp",
+			}},
+		}},
+		{judged: judged{
+			name: "a sync takes it for an orphan", expect: scenario.Outcome{Phase: "Completed"}, result: KnownDeviation,
+			trace: orphan("put").phases("Completed").rests(0, 0).settles(),
+		}},
+		{judged: judged{
+			name: "an orphan", expect: scenario.Outcome{Phase: "Completed"}, result: Fail,
+			trace: orphan("delete").phases("Completed").rests(0, 0).settles(),
+			found: []brief{{"conformance", "the object is deleted as somebody asks for it", "it was gone in phase Completed"}},
+		}},
 		{judged: judged{
 			name: "what no stale read explains", expect: scenario.Outcome{Phase: "Completed"}, result: Fail,
 			trace: begin().completes().phases("Queued").rest(trace.Rest{Copy: "api"}).settles(),
