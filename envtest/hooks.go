@@ -1,7 +1,6 @@
 package envtest
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 
@@ -15,8 +14,13 @@ import (
 // hooks see what a server sends to the API server.
 type hooks struct{ *server }
 
-// Before implements proxy.Hooks.
-func (hooks) Before(*proxy.Request) proxy.Action { return proxy.Action{} }
+// Before implements proxy.Hooks: it lets the faults strike whose point is the write, before it is applied.
+func (h hooks) Before(q *proxy.Request) proxy.Action {
+	if !q.IsWrite() || q.Client != "server" {
+		return proxy.Action{}
+	}
+	return h.request(q)
+}
 
 // After implements proxy.Hooks: it records the write, and the phase that it has changed. The server does not learn of a write at
 // which it is killed.
@@ -41,25 +45,27 @@ func (h hooks) After(q *proxy.Request, a *proxy.Response) proxy.Action {
 	if q.Verb == "create" && known {
 		r.made(object, a.Name)
 	}
-	if !r.rec.add(h.incarnation, object, bodies...) || len(bodies) == 1 {
+	if !r.rec.add(h.incarnation, object, bodies...) {
 		return proxy.Action{}
 	}
-	if bodies[1].Deleted != nil {
-		r.changeOf(object, scenario.Deleted)
-		return proxy.Action{}
+	faults := h.changed(object, bodies[1:])
+	if q.Client == "server" && applied(a) {
+		faults = append(faults, h.applied(h.write(q, a.Name, before))...)
 	}
-	r.changeOf(object, now.Status.Phase)
-	faults := r.points.Phase(object, now.Status.Phase)
-	if len(faults) == 0 {
-		return proxy.Action{}
+	return h.reply(faults)
+}
+
+// changed notes what has become of the object, and returns the faults that strike for that.
+func (h hooks) changed(object string, bodies []trace.Body) []scenario.Fault {
+	switch {
+	case len(bodies) == 0:
+		return nil
+	case bodies[0].Deleted != nil:
+		h.run.changeOf(object, scenario.Deleted)
+		return nil
 	}
-	return proxy.Action{Wait: func(ctx context.Context) {
-		for _, x := range faults {
-			if r.strike(h.server, x) {
-				<-ctx.Done() // the server has been killed
-			}
-		}
-	}}
+	h.run.changeOf(object, bodies[0].Phase.To)
+	return h.run.points.Phase(object, bodies[0].Phase.To)
 }
 
 // objectOf is how the trace names what a request is about: backup/backup-1; resource/namespace/name outside Velero's namespace.
@@ -91,9 +97,12 @@ func (s state) gone() bool {
 	return len(s.Metadata.Finalizers) == 0 && (s.deleted || s.Metadata.DeletionTimestamp != "")
 }
 
+// applied reports whether the API server has said that a write was.
+func applied(a *proxy.Response) bool { return a.Status == nil && a.Err == nil && a.Code < 300 }
+
 // stateOf returns what has become of one of Velero's objects; not known: it is none, or the write failed.
 func stateOf(q *proxy.Request, a *proxy.Response) (s state, known bool) {
-	if q.Group != velerov1.SchemeGroupVersion.Group || a.Status != nil || a.Err != nil || a.Code >= 300 {
+	if q.Group != velerov1.SchemeGroupVersion.Group || !applied(a) {
 		return s, false
 	}
 	s.deleted = q.Verb == "delete"

@@ -3,6 +3,7 @@ package envtest
 import (
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 
+	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
@@ -35,6 +36,9 @@ func (r *run) userDoes(x scenario.Fault) {
 	r.try(err)
 	if what != "" && err == nil {
 		r.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, What: what, Missed: missed}})
+	}
+	if x.Do.Location == scenario.Removed && err == nil && missed == "" {
+		r.gone(cluster.LocationObject)
 	}
 	for _, object := range []string{x.Do.Delete, x.Do.Remove} {
 		if object != "" && err == nil && missed == "" && !r.user.Has(r.ctx, object) {

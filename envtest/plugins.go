@@ -1,12 +1,10 @@
 package envtest
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
+	"slices"
 
 	"github.com/velosim/velosim/fakeplugins"
 	"github.com/velosim/velosim/fakeplugins/host"
@@ -85,46 +83,20 @@ func (r *run) journal(p host.Process) fakeplugins.Journal {
 	return func(object string, c trace.Call) func(trace.Return) {
 		c.ID, c.Item = r.rec.call(), r.cluster.Outside(c.Item)
 		r.rec.add(s.incarnation, object, trace.Body{Call: &c})
-		r.strikeAt(s, r.points.Call(c, false))
+		strike := func(after bool) {
+			faults := r.points.Call(c, after)
+			r.strikeAt(s, slices.DeleteFunc(slices.Clone(faults), crashes))
+			if i := slices.IndexFunc(faults, crashes); i >= 0 {
+				cut := trace.Body{Return: &trace.Return{ID: c.ID, Error: cluster.CrashError}}
+				r.crash(p, faults[i], cluster.Crashed(c.Plugin+"'s", c.Method, after), s.incarnation, object, cut)
+			}
+		}
+		strike(false)
 		return func(ret trace.Return) {
-			r.strikeAt(s, r.points.Call(c, true))
+			strike(true)
 			ret.ID = c.ID
 			r.rec.add(s.incarnation, object, trace.Body{Return: &ret})
 		}
-	}
-}
-
-// access records an access to the object store, and says what becomes of it.
-func (r *run) access(p host.Process, a trace.Store) (fault host.StoreFault, done func(trace.Store)) {
-	s := r.serverOf(p)
-	if s == nil {
-		<-r.ctx.Done()
-		return fault, func(trace.Store) {}
-	}
-	var failures error
-	var kills []scenario.Fault
-	for _, x := range r.points.Access(a.Verb, a.Key, false) {
-		switch {
-		case x.Do.Fail != "":
-			r.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, What: "the access fails: " + x.Do.Fail}})
-			failures = errors.Join(failures, errors.New(x.Do.Fail))
-		case x.Do.Lose != nil:
-			r.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, What: strings.TrimPrefix(a.Key, cluster.Bucket+"/") + " is gone"}})
-			fault.Lose = true
-		default:
-			kills = append(kills, x)
-		}
-	}
-	r.strikeAt(s, kills)
-	if failures != nil {
-		fault.Fail = failures.Error()
-	}
-	return fault, func(outcome trace.Store) {
-		if fault.Fail == "" && full(outcome.Error) {
-			r.fail(fmt.Errorf("the folder of the object store, %s: %s", r.kept, outcome.Error))
-		}
-		r.rec.add(s.incarnation, "", trace.Body{Store: &outcome})
-		r.strikeAt(s, r.points.Access(a.Verb, a.Key, true))
 	}
 }
 
@@ -141,6 +113,9 @@ func (r *run) strikeAt(s *server, faults []scenario.Fault) {
 // then. Others are things that the user does. It reports whether the server dies now.
 func (r *run) strike(s *server, x scenario.Fault) (dies bool) {
 	switch {
+	case x.Do.Outage.Duration > 0:
+		r.outage(x)
+		return false
 	case x.Do.Kill == nil:
 		r.after(x.At.Delay.Duration, func() { r.userDoes(x) })
 		return false
@@ -154,15 +129,5 @@ func (r *run) strike(s *server, x scenario.Fault) (dies bool) {
 		r.starting.Unlock()
 		current.kill(x)
 	})
-	return false
-}
-
-// full reports whether an error is the machine's, and says nothing of Velero.
-func full(err string) bool {
-	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
-		if strings.Contains(err, e.Error()) {
-			return true
-		}
-	}
 	return false
 }

@@ -65,12 +65,6 @@ func (r *run) deleted() (objects []string) {
 	return objects
 }
 
-// stored reads an object of the object store.
-func (r *run) stored(key string) ([]byte, bool) {
-	data, err := os.ReadFile(filepath.Join(r.kept, "store", filepath.FromSlash(key)))
-	return data, err == nil
-}
-
 // keep writes the resources into the job's folder, if it has one.
 func (r *run) keep(lists ...client.ObjectList) error {
 	if r.job.Keep == "" {

@@ -56,8 +56,10 @@ type run struct {
 	changed chan struct{}     // closed, and made anew, when something of what follows has changed
 	phases  map[string]string // by object; scenario.Deleted: it is gone
 	changes int               // of phases, creations and deletions
+	fired   map[string]bool   // the faults that have struck, by their IDs
 	servers []*server         // the last one is current
 	timers  int               // that are to go off
+	outages int               // of the object store, that go on
 	err     error             // why the run cannot go on
 }
 
@@ -66,7 +68,7 @@ func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.Co
 	name := fmt.Sprintf("j%d", w.jobs.Add(1))
 	suffix := "-" + name
 	r := &run{
-		world: w, job: job, config: plane.Config(), folder: folder, kept: cmp.Or(job.Keep, folder), phases: map[string]string{}, changed: make(chan struct{}),
+		world: w, job: job, config: plane.Config(), folder: folder, kept: cmp.Or(job.Keep, folder), phases: map[string]string{}, fired: map[string]bool{}, changed: make(chan struct{}),
 		rec:     rec,
 		cluster: cluster.Cluster{Scenario: job.Scenario, Velero: "velero" + suffix, Suffix: suffix},
 		names:   rec.names,
@@ -92,7 +94,7 @@ func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.Co
 	if r.client, err = client.New(user, client.Options{Scheme: scheme}); err != nil {
 		return nil, fmt.Errorf("failed to reach the control plane: %w", err)
 	}
-	r.user = cluster.User{Cluster: r.cluster, Client: r.client, Names: r.names, Created: r.created, Requested: r.requested}
+	r.user = cluster.User{Cluster: r.cluster, Client: r.client, Names: r.names, Location: r.location(), Created: r.created, Requested: r.requested}
 	if err := r.prepare(); err != nil {
 		r.close()
 		return nil, err
@@ -110,10 +112,7 @@ func (r *run) prepare() error {
 	if err := r.startPlugins(); err != nil {
 		return err
 	}
-	objects, err := r.cluster.Objects(cluster.Location{
-		Provider: "velosim.io/object-store", Config: map[string]string{"root": filepath.Join(r.kept, "store")},
-		Image: "velero/velero:v" + r.world.options.Velero,
-	})
+	objects, err := r.cluster.Objects(r.location())
 	if err != nil {
 		return err
 	}
@@ -123,6 +122,14 @@ func (r *run) prepare() error {
 		}
 	}
 	return nil
+}
+
+// location is where backups are stored.
+func (r *run) location() cluster.Location {
+	return cluster.Location{
+		Provider: "velosim.io/object-store", Config: map[string]string{"root": filepath.Join(r.kept, "store")},
+		Image: "velero/velero:v" + r.world.options.Velero,
+	}
 }
 
 // close ends all that the run has started.

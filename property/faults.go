@@ -2,6 +2,7 @@ package property
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,13 +15,36 @@ func (d *drawing) intents() {
 	backups := d.named("backup/")
 	for range one(d, "faults", 1, 0, 1, 0, 2, 3) {
 		var do scenario.Do
-		switch one(d, "fault", "kill", "kill", "fail", "kill", "lose", "delete", "describe", "fail", "remove", "kill") {
+		switch one(d, "fault",
+			"kill", "kill", "kill", "kill", "kill", "fail", "fail", "fail", "lose", "delete", "describe", "remove", "refuse", "refuse", "lose reply", "latency",
+			"crash", "crash", "tear", "hang", "outage", "location",
+		) {
 		case "kill":
 			do.Kill = &scenario.Kill{RestartAfter: one(d, "restart after", lengths("0s", "1s", "1m", "1h")...)}
 		case "fail":
 			do.Fail = "no route to host"
 		case "lose":
 			do.Lose = &scenario.Lose{}
+		case "refuse":
+			do.Refuse = one(d, "reason", "Conflict", "ServiceUnavailable", "InternalError", "TooManyRequests")
+		case "lose reply":
+			do.LoseReply = true
+		case "latency":
+			do.Latency = one(d, "latency", lengths("1s", "10s", "1m")...)
+		case "crash":
+			do.Crash = &scenario.Crash{}
+		case "tear":
+			do.Tear = &scenario.Tear{Error: one(d, "error of the put", "connection reset", "")}
+		case "hang":
+			do.Hang = &scenario.Hang{}
+		case "outage":
+			do.Outage = one(d, "outage", lengths("10s", "1m", "10m", "1h")...)
+		case "location":
+			do.Location = one(d, "location", scenario.ReadOnly, scenario.Removed)
+			if d.rarely("location for a time", 2) {
+				undone := map[scenario.LocationChange]scenario.LocationChange{scenario.ReadOnly: scenario.ReadWrite, scenario.Removed: scenario.Created}
+				d.intends = append(d.intends, scenario.Do{Location: undone[do.Location]})
+			}
 		case "delete":
 			do.Delete = one(d, "delete", objects...)
 		case "describe":
@@ -43,18 +67,47 @@ func (d *drawing) faults() {
 		case object != "":
 			f.At = d.phasePoint(object)
 			f.At.Delay = d.after("user's delay")
-		case do.Kill == nil:
-			if f.At = d.storePoint(d.named(""), do.Lose != nil); f.At.Store == nil {
+		case do.Location != "":
+			f.At = d.phasePoint(one(d, "object", d.named("")...))
+			f.At.Delay = d.after("user's delay")
+		case do.Refuse != "" || do.LoseReply || do.Latency.Duration > 0:
+			if f.At = d.writePoint(do); f.At.Write == nil {
+				continue
+			}
+			if do.Refuse != "" {
+				if f.Times = one(d, "times", 0, 0, 3, 8); f.Times == 0 && d.rarely("for a time", 4) {
+					f.For = one(d, "for", lengths("10s", "1m", "10m")...)
+				}
+			}
+		case do.Crash != nil:
+			if f.At = d.killPoint(); f.At.Phase != "" {
+				continue
+			}
+			f.At.Delay = scenario.Duration{}
+		case do.Kill == nil && do.Outage.Duration == 0:
+			if f.At = d.storePoint(d.named(""), do.Lose != nil); f.At.Store == nil || do.Tear != nil && f.At.Store.Verb != "put" {
 				continue
 			}
 		default:
 			f.At = d.killPoint()
 		}
-		same := func(other scenario.Fault) bool { return fmt.Sprint(other.At) == fmt.Sprint(f.At) }
+		same := func(other scenario.Fault) bool { return reflect.DeepEqual(other.At, f.At) }
 		if !slices.ContainsFunc(d.s.Faults, same) {
 			d.s.Faults = append(d.s.Faults, f)
 		}
 	}
+}
+
+// writePoint draws the patch that brings one of the objects to a phase; none, if nobody patches it to that. Of replies only those of the
+// queue are lost: the model does not know that Velero forgets a run whose first patch it takes for lost, and repeats the last blindly.
+func (d *drawing) writePoint(do scenario.Do) (p scenario.Point) {
+	at := d.phasePoint(one(d, "object", d.named("")...))
+	if at.Phase == "New" || do.LoseReply && at.Phase != "Queued" && at.Phase != "ReadyToStart" {
+		return p
+	}
+	p.Write = &scenario.Write{Object: at.Object, Verb: "patch", Phase: at.Phase}
+	p.After = do.Latency.Duration > 0 && d.rarely("reply", 2)
+	return p
 }
 
 func (d *drawing) killPoint() scenario.Point {

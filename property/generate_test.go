@@ -49,8 +49,11 @@ func TestTheNumberIsRapidsSeed(t *testing.T) {
 // TestEveryFieldIsDrawn: each field of the format at times, and each value that an enumeration or an action of a fault can have.
 func TestEveryFieldIsDrawn(t *testing.T) {
 	never := []string{
-		"backup", "restore", "worlds", "description", // short for others, or about no run
+		"backup", "restore", "worlds", "description", "metadata.reports", // short for others, or about no run
+		"backups.at.write", "restores.at.write", "faults.at.write.from", // an object is created at a phase
 		"expect.", "faults.at.object", // drawn, or looked at, by name
+		"store.immutable",                                                               // it lasts, so that nothing has to end
+		"backups.spec", "schedules.template.spec", "restores.spec", "restores.schedule", // the model takes nearly everything for possible then
 	}
 	const draws = 3000
 	seen := map[string]int{}

@@ -75,7 +75,7 @@ func predicts(s *scenario.Scenario, all bool) *verdict.Finding {
 			return wrong(object, "predictions in the order of the objects", d.Object+" and "+r.Object)
 		}
 		for _, p := range d.Paths {
-			if !p.End().Final() && !vanishes(s, object) {
+			if !p.End().Final() && !vanishes(s, object) && !stranded(s, object, p.End()) {
 				return wrong(object, "demanded paths that end", "it may stay: "+p.String())
 			}
 		}
@@ -107,6 +107,13 @@ func vanishes(s *scenario.Scenario, object string) bool {
 	}
 	_, expires := s.Expires()
 	return asked(object) || expires
+}
+
+// stranded tells whether the backup may lack the location that its finalizer needs: it is removed, and created again too early or never.
+func stranded(s *scenario.Scenario, object string, end phase.Phase) bool {
+	finalizing := end == phase.Finalizing || end == phase.FinalizingPartiallyFailed
+	return finalizing && strings.HasPrefix(object, "backup/") &&
+		slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.Do.Location == scenario.Removed })
 }
 
 // explained tells whether there are rules without which the release would not take the path.

@@ -126,6 +126,8 @@ func named(p scenario.Point) string {
 		return "a call of " + p.Call.Method
 	case p.Store != nil:
 		return alike("a " + p.Store.Verb + " of " + path.Base(p.Store.Key))
+	case p.Write != nil:
+		return "the patch to " + p.Write.Phase + " of a " + kindOf(p.Write.Object)
 	}
 	return p.Phase + " of a " + kindOf(p.Object)
 }

@@ -34,19 +34,24 @@ func (c *cli) list(ctx context.Context, format string) error {
 		return err
 	}
 	type entry struct {
-		Name        string `json:"name"`
-		Description string `json:"description"`
+		Name        string   `json:"name"`
+		Description string   `json:"description"`
+		Reports     []string `json:"reports,omitempty"`
 	}
 	entries := make([]entry, len(sources))
 	for i, s := range sources {
-		entries[i] = entry{s.scenario.Metadata.Name, s.scenario.Description}
+		entries[i] = entry{s.scenario.Metadata.Name, s.scenario.Description, s.scenario.Metadata.Reports}
 	}
 	if format == "json" {
 		return printJSON(c.out, map[string]any{"scenarios": entries})
 	}
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	for _, e := range entries {
-		fmt.Fprintf(w, "%s\t%s\n", e.Name, firstSentence(e.Description))
+		text := firstSentence(e.Description)
+		if len(e.Reports) > 0 {
+			text += " (" + strings.Join(e.Reports, ", ") + ")"
+		}
+		fmt.Fprintf(w, "%s\t%s\n", e.Name, text)
 	}
 	return w.Flush()
 }

@@ -22,6 +22,7 @@ const maxFile = 2 << 20
 type source struct {
 	// arg names it again on a command line: a file's path, a name of the catalogue, or "-".
 	arg      string
+	file     []byte // what it was parsed from
 	scenario *scenario.Scenario
 }
 
@@ -40,7 +41,7 @@ func (c *cli) read(args []string) ([]source, error) {
 			wrong = append(wrong, errs)
 			return
 		}
-		sources = append(sources, source{arg, s})
+		sources = append(sources, source{arg, b, s})
 	}
 	catalogue := scenarios.Names()
 	if len(args) == 0 {

@@ -96,13 +96,7 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 	for _, plugin := range plugins {
 		flags = append(flags, "--plugin", plugin)
 	}
-	if o.parallel == 0 {
-		o.parallel = runtime.NumCPU()
-		if o.world == "envtest" {
-			o.parallel *= 6
-		}
-	}
-	pool, err := world.OpenPool(ctx, path, min(o.parallel, len(sources)*o.seeds), world.Options{Args: flags})
+	pool, err := world.OpenPool(ctx, path, min(o.atATime(), len(sources)*o.seeds), world.Options{Args: flags})
 	if err != nil {
 		return interrupted(ctx, err)
 	}
@@ -111,11 +105,22 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 		return &exitError{exitInconclusive, err}
 	}
 	jobs := o.jobs(pool.Info(), sources)
-	r := &runner{cli: c, runOptions: o, info: pool.Info(), sources: sources, single: len(jobs) == 1}
+	r := &runner{cli: c, runOptions: o, info: pool.Info(), sources: sources, single: len(jobs) == 1, judge: verdict.Judge}
 	if results, err = r.all(ctx, pool, jobs); err != nil {
 		return err
 	}
 	return exitOf(results, len(jobs))
+}
+
+// atATime is how many runs there are at a time.
+func (o runOptions) atATime() int {
+	switch {
+	case o.parallel > 0:
+		return o.parallel
+	case o.world == "envtest": // they wait most of the time
+		return 6 * runtime.NumCPU()
+	}
+	return runtime.NumCPU()
 }
 
 // pluginPaths are the paths of the user's plugins, from wherever the server runs. In its plugin folder each has the name of its file,

@@ -27,6 +27,10 @@ type runner struct {
 	sources []source // each has as many jobs in a row as there are seeds
 	single  bool     // there is but one job: its timeline is printed while it runs
 	pulse   *pulse
+	judge   func(*scenario.Scenario, trace.Trace) verdict.Verdict
+	// failuresOnly: of the results, what is no pass or known deviation is printed, and no summary.
+	failuresOnly bool
+	remembers    bool // the traces of the results
 }
 
 // all runs the jobs, and returns the results of those that ended, in the order of the jobs.
@@ -66,10 +70,7 @@ func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result 
 	}
 	defer r.pulse.follow(rec)()
 	original := r.sources[(job.ID-1)/r.seeds]
-	res := &result{
-		Scenario: job.Scenario.Metadata.Name, World: r.info.World, Version: r.info.Velero, Seed: job.Seed,
-		arg: original.arg,
-	}
+	res := r.result(job)
 	switch {
 	case r.format != "text" || r.quiet || !r.single && !r.verbose:
 	case r.single:
@@ -86,7 +87,11 @@ func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result 
 		}
 		res.lost = errors.Join(os.RemoveAll(job.Keep), os.MkdirAll(job.Keep, 0o700))
 	}
-	res.take(r.record(ctx, w, job, original.scenario, rec), r.now().Sub(start))
+	t := r.record(ctx, w, job, rec)
+	res.take(r.judge(original.scenario, t), r.now().Sub(start))
+	if r.remembers {
+		res.trace = t
+	}
 	if r.dir != "" {
 		if res.Verdict == verdict.Pass || res.Verdict == verdict.KnownDeviation { // nobody will look
 			res.lost = errors.Join(res.lost, os.RemoveAll(job.Keep))
@@ -97,18 +102,26 @@ func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result 
 	return res
 }
 
-// record runs the job, and returns the verdict. That a record cannot be kept makes the run inconclusive.
-func (r *runner) record(ctx context.Context, w world.World, job world.Job, s *scenario.Scenario, rec *recorder) verdict.Verdict {
+// result is that of a job, of which nothing has come yet.
+func (r *runner) result(job world.Job) *result {
+	return &result{
+		Scenario: job.Scenario.Metadata.Name, World: r.info.World, Version: r.info.Velero, Seed: job.Seed,
+		arg: r.sources[(job.ID-1)/r.seeds].arg,
+	}
+}
+
+// record runs the job, and returns its trace. That a record cannot be kept makes the run inconclusive.
+func (r *runner) record(ctx context.Context, w world.World, job world.Job, rec *recorder) trace.Trace {
 	if r.dir != "" {
 		if err := rec.open(r.path(job, ".ndjson")); err != nil {
-			return verdict.Judge(s, trace.Trace{Header: rec.header, End: trace.End{Reason: trace.Environment, Detail: err.Error()}})
+			return trace.Trace{Header: rec.header, End: trace.End{Reason: trace.Environment, Detail: err.Error()}}
 		}
 	}
 	end, _ := w.Run(ctx, job, rec.event) // the error is in the End, too
 	if err := rec.close(end); err != nil && end.Reason != trace.Environment {
 		end = trace.End{Reason: trace.Environment, At: end.At, Detail: err.Error()}
 	}
-	return verdict.Judge(s, trace.Trace{Header: rec.header, Events: rec.events, End: end})
+	return trace.Trace{Header: rec.header, Events: rec.events, End: end}
 }
 
 // path returns the path of a job's file in the folder --out.
@@ -187,8 +200,9 @@ type result struct {
 	WallSeconds      float64           `json:"wallSeconds"`
 	Findings         []verdict.Finding `json:"findings"`
 
-	arg      string // that names the scenario on the command line
-	lost     error  // why the verdict's file could not be written
+	arg      string      // that names the scenario on the command line
+	trace    trace.Trace // if the runner remembers it
+	lost     error       // why the verdict's file could not be written
 	full     verdict.Verdict
 	timeline bytes.Buffer // for when the run has ended
 }

@@ -42,7 +42,7 @@ func (s *screen) show(r *result) {
 	if r.lost != nil {
 		fmt.Fprintf(s.err, "velosim: failed to write the verdict of %s: %v\n", r.Scenario, r.lost)
 	}
-	if s.format != "text" {
+	if s.format != "text" || s.failuresOnly && (r.Verdict == verdict.Pass || r.Verdict == verdict.KnownDeviation) {
 		return
 	}
 	out := s.out
@@ -88,7 +88,7 @@ func (s *screen) summary(results []*result, jobs int) {
 	if s.bar != nil {
 		s.bar.Clear() //nolint:errcheck // nothing depends on the bar
 	}
-	if s.single || s.quiet || s.format != "text" {
+	if s.single || s.quiet || s.failuresOnly || s.format != "text" {
 		return
 	}
 	counts := map[verdict.Result]int{}

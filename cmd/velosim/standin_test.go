@@ -57,6 +57,20 @@ func (w *replayer) Run(ctx context.Context, job world.Job, sink func(trace.Event
 	switch behaviour {
 	case "passes":
 		r.phases("Finalizing", "Completed")
+	case "sweeps": // with writes, of which those of plans are struck
+		if held, _ := os.ReadFile(filepath.Join(filepath.Dir(job.Keep), "hold")); string(held) == job.Scenario.Metadata.Name {
+			<-ctx.Done()
+			return trace.End{}, ctx.Err()
+		}
+		last := "Completed"
+		for _, f := range job.Scenario.Faults {
+			r.say(trace.Body{Fault: &trace.Fault{ID: f.ID, What: "struck"}})
+			if f.Do.LoseReply {
+				last = "PartiallyFailed"
+			}
+		}
+		r.write("Finalizing")
+		r.write(last)
 	case "fails":
 		r.phases("FinalizingPartiallyFailed", "PartiallyFailed")
 	case "backup":
@@ -91,6 +105,7 @@ type replay struct {
 	phase       string
 	seq         int
 	incarnation int
+	versions    int
 	at          time.Duration
 	err         error
 }
@@ -104,6 +119,16 @@ func (r *replay) say(b trace.Body) {
 	if err := r.sink(e); r.err == nil {
 		r.err = err
 	}
+}
+
+// write is a patch that changes the phase.
+func (r *replay) write(p string) {
+	r.versions++
+	r.say(trace.Body{Write: &trace.Write{
+		Client: "backup", Verb: "patch", Resource: "backups", Name: "velero/backup-1", ResourceVersion: fmt.Sprint(r.versions),
+		Change: fmt.Sprintf(`{"status":{"phase":%q}}`, p),
+	}})
+	r.phases(p)
 }
 
 func (r *replay) phases(phases ...string) {

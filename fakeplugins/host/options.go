@@ -71,6 +71,8 @@ type Strike struct {
 type StoreFault struct {
 	// Fail, if not empty, is the error that it fails with, without an effect.
 	Fail string
+	// Late, if not empty, is the error that it fails with when it has had its effect, and the hook was told of that.
+	Late string
 	// Lose removes the object just before the access.
 	Lose bool
 }

@@ -188,7 +188,7 @@ func (c *connection) access(id int, r wire.Access) (wire.Reply, error) {
 	c.accesses[id] = access{r.Store.Verb, returned}
 	c.mu.Unlock()
 	return wire.Reply{
-		Accessing: &wire.Accessing{Fail: fault.Fail},
+		Accessing: &wire.Accessing{Fail: fault.Fail, Late: fault.Late},
 		Strike:    c.host.passed(c.process.Executable, "", r.Store.Verb, false),
 	}, nil
 }

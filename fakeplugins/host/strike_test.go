@@ -66,8 +66,11 @@ func TestAccess(t *testing.T) {
 	w := listen(t, scenario.Plugin{}, host.Options{Access: func(_ host.Process, s trace.Store) (host.StoreFault, func(trace.Store)) {
 		told = append(told, s)
 		f := host.StoreFault{Lose: s.Verb == "get"}
-		if s.Verb == "put" {
+		switch s.Verb {
+		case "put":
 			f.Fail = "disk full"
+		case "delete":
+			f.Late = "connection reset"
 		}
 		return f, func(s trace.Store) { told = append(told, s) }
 	}})
@@ -88,11 +91,20 @@ func TestAccess(t *testing.T) {
 			t.Errorf("the object is not lost: %t, %v", exists, err)
 		}
 	}
+	accessed, err = c.Access(root, trace.Store{Verb: "delete", Key: "velosim/a/b"})
+	if err != nil {
+		t.Errorf("delete fails before it has had its effect: %v", err)
+	}
+	if err := accessed(trace.Store{Verb: "delete", Key: "velosim/a/b"}); err == nil || err.Error() != "connection reset" {
+		t.Errorf("delete, when it has had its effect: %v, want connection reset", err)
+	}
 	want := []trace.Store{
 		{Verb: "put", Key: "velosim/a/b", Size: 3},
 		{Verb: "put", Key: "velosim/a/b", Size: 3, Error: "disk full"},
 		{Verb: "get", Key: "velosim/a/b"},
 		{Verb: "get", Key: "velosim/a/b"},
+		{Verb: "delete", Key: "velosim/a/b"},
+		{Verb: "delete", Key: "velosim/a/b"},
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
@@ -102,8 +114,8 @@ func TestAccess(t *testing.T) {
 // TestRefused has processes that the host cannot serve: they are told why, and so is the world.
 func TestRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ send, want string }{
-		"version":    {`{"id":1,"register":{"version":1}}`, "version 1 of the protocol, this world version 2"},
-		"executable": {`{"id":1,"register":{"version":2,"executable":"stores","pid":1,"parent":1}}`, `no plugin executable "stores", but movers`},
+		"version":    {`{"id":1,"register":{"version":1}}`, "version 1 of the protocol, this world version 3"},
+		"executable": {`{"id":1,"register":{"version":3,"executable":"stores","pid":1,"parent":1}}`, `no plugin executable "stores", but movers`},
 		"garbage":    {"GET / HTTP/1.1", "the first message must be register"},
 		"twice":      {registered + "\n" + registered, "another register"},
 		"plugin":     {registered + "\n" + `{"id":2,"call":{"plugin":"a.io/b","action":"BackupItemAction","object":"","call":{"id":0,"plugin":"","method":"Execute"}}}`, "has not registered"},
@@ -128,7 +140,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-const registered = `{"id":1,"register":{"version":2,"executable":"movers","pid":1,"parent":1}}`
+const registered = `{"id":1,"register":{"version":3,"executable":"movers","pid":1,"parent":1}}`
 
 func TestManyProcesses(t *testing.T) {
 	w := listen(t, scenario.Plugin{Operation: new(scenario.Operation)}, host.Options{})

@@ -99,8 +99,13 @@ func (c *Client) Access(root string, access trace.Store) (accessed func(trace.St
 		err = errors.New(r.Accessing.Fail)
 	}
 	return func(outcome trace.Store) error {
-		_, err := c.ask(Request{Accessed: &Accessed{Access: r.ID, Store: outcome}})
-		return err
+		if _, err := c.ask(Request{Accessed: &Accessed{Access: r.ID, Store: outcome}}); err != nil {
+			return err
+		}
+		if r.Accessing.Late != "" {
+			return errors.New(r.Accessing.Late)
+		}
+		return nil
 	}, err
 }
 

@@ -10,7 +10,7 @@ import (
 
 const (
 	// Version of the protocol. A process of another one is turned away.
-	Version = 2
+	Version = 3
 	// SocketEnv is the environment variable with the path of the host's socket.
 	SocketEnv = "VELOSIM_PLUGIN_SOCKET"
 )
@@ -129,9 +129,10 @@ type Access struct {
 	Store trace.Store `json:"store"`
 }
 
-// Accessing is what the process must make of an access: with Fail, an error without an effect.
+// Accessing is what the process must make of an access: with Fail, an error without an effect; with Late, one when it has had its effect.
 type Accessing struct {
 	Fail string `json:"fail,omitempty"`
+	Late string `json:"late,omitempty"`
 }
 
 // Accessed tells of the outcome of an access, before Velero sees it.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,14 +34,6 @@ type Cluster struct {
 	Suffix string
 }
 
-// Location is where backups are stored.
-type Location struct {
-	Provider string
-	Config   map[string]string
-	// Image of Velero's placeholder Deployment.
-	Image string
-}
-
 // Objects are what is there before the server starts: the namespaces, the location, the scenario's items, and a Deployment of
 // Velero, which an internal restore plugin reads.
 func (c Cluster) Objects(l Location) ([]client.Object, error) {
@@ -58,18 +49,10 @@ func (c Cluster) Objects(l Location) ([]client.Object, error) {
 				},
 			},
 		},
-		&velerov1.BackupStorageLocation{
-			ObjectMeta: metav1.ObjectMeta{Namespace: c.Velero, Name: Default},
-			Spec: velerov1.BackupStorageLocationSpec{
-				Provider: l.Provider, Default: true, Config: l.Config,
-				StorageType: velerov1.StorageType{ObjectStorage: &velerov1.ObjectStorageLocation{Bucket: Bucket}},
-			},
-		},
+		c.location(l),
 	}
 	for _, namespace := range c.Namespaces() {
-		if namespace != c.Velero {
-			objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
-		}
+		objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	}
 	items, err := c.ItemObjects()
 	return append(objects, items...), err
@@ -100,12 +83,13 @@ func (c Cluster) ItemObjects() ([]client.Object, error) {
 	return objects, nil
 }
 
-// Namespaces of the items, as the cluster has them, without doubles and in order.
+// Namespaces of the items but the server's own, as the cluster has them, without doubles and in order.
 func (c Cluster) Namespaces() []string {
 	var namespaces []string
 	for _, item := range c.Items {
 		namespaces = append(namespaces, c.Inside(item).Namespace())
 	}
+	namespaces = slices.DeleteFunc(namespaces, func(namespace string) bool { return namespace == c.Velero })
 	slices.Sort(namespaces)
 	return slices.Compact(namespaces)
 }
@@ -117,6 +101,9 @@ func (c Cluster) Inside(item scenario.Item) scenario.Item {
 
 // inside is the namespace as the cluster has it: where it has no room for the suffix, a hash stands for its end.
 func (c Cluster) inside(namespace string) string {
+	if namespace == scenario.VeleroNamespace {
+		return c.Velero
+	}
 	if room := validation.DNS1123LabelMaxLength - len(c.Suffix); len(namespace) > room {
 		hash := fmt.Sprintf("-%x", sha256.Sum256([]byte(namespace)))[:11]
 		namespace = namespace[:room-len(hash)] + hash

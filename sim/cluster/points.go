@@ -3,6 +3,7 @@ package cluster
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
@@ -13,12 +14,17 @@ import (
 type Points struct {
 	faults []scenario.Fault
 	mu     sync.Mutex
-	passed map[string]int // by fault
+	passed map[string]int       // by fault
+	until  map[string]time.Time // by fault that strikes for a time
 }
 
 // NewPoints has seen none pass.
 func NewPoints(s *scenario.Scenario) *Points {
-	p := &Points{faults: slices.Clone(s.Faults), passed: map[string]int{}}
+	p := &Points{faults: slices.Clone(s.Faults), passed: map[string]int{}, until: map[string]time.Time{}}
+	for i := range p.faults {
+		f := &p.faults[i]
+		f.At.After = f.At.After || f.Do.LoseReply
+	}
 	create := func(object string, at *scenario.Point) {
 		if at != nil {
 			p.faults = append(p.faults, scenario.Fault{ID: object, At: *at, Do: scenario.Do{Create: object}})
@@ -52,6 +58,11 @@ func (p *Points) Access(verb, path string, after bool) []scenario.Fault {
 	})
 }
 
+// Write returns the faults that strike at this write, before (after false) or after it was applied.
+func (p *Points) Write(w Write, after bool) []scenario.Fault {
+	return p.pass(func(at scenario.Point) bool { return at.Write != nil && w.is(*at.Write) && at.After == after })
+}
+
 func (p *Points) pass(is func(scenario.Point) bool) (strike []scenario.Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,9 +71,23 @@ func (p *Points) pass(is func(scenario.Point) bool) (strike []scenario.Fault) {
 			continue
 		}
 		p.passed[f.ID]++
-		if p.passed[f.ID] == max(f.At.Nth, 1) {
+		if p.strikes(f) {
 			strike = append(strike, f)
 		}
 	}
 	return strike
+}
+
+// strikes reports whether a fault does at this passage of its point.
+func (p *Points) strikes(f scenario.Fault) bool {
+	n := p.passed[f.ID] - max(f.At.Nth, 1)
+	switch {
+	case n < 0:
+		return false
+	case f.For.Duration == 0:
+		return n < max(f.Times, 1)
+	case n == 0:
+		p.until[f.ID] = time.Now().Add(f.For.Duration)
+	}
+	return time.Now().Before(p.until[f.ID])
 }

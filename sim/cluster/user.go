@@ -2,15 +2,12 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
-	"github.com/vmware-tanzu/velero/pkg/label"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,6 +21,8 @@ type User struct {
 	Cluster
 	Client client.Client
 	Names  *scenario.Naming
+	// Location as it was created.
+	Location Location
 	// Created is told of each object just before it is created, and Requested of each request to delete a backup, when it was.
 	Created   func(object string, c trace.Created)
 	Requested func(object string)
@@ -41,7 +40,9 @@ func (u User) Play(ctx context.Context, await func(done func() bool) bool, phase
 	last := map[string]string{}
 	ended := func(object string) func() bool {
 		return func() bool {
-			last[object] = phase(object)
+			if !Ended(last[object]) { // else the user has seen it
+				last[object] = phase(object)
+			}
 			return Ended(last[object])
 		}
 	}
@@ -112,21 +113,37 @@ func (u User) Create(ctx context.Context, object string) error {
 	switch kind {
 	case "backup":
 		b := u.BackupNamed(name)
+		spec, err := u.spec(b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", object, err)
+		}
 		u.Created(object, trace.Created{ItemOperationTimeout: trace.Time(b.ItemOperationTimeout.Duration)})
-		return u.create(ctx, object, &velerov1.Backup{ObjectMeta: m, Spec: u.spec(b)})
+		return u.create(ctx, object, &velerov1.Backup{ObjectMeta: m, Spec: spec})
 	case "restore":
 		if err := u.deleteItems(ctx); err != nil {
 			return err
 		}
 		x := u.RestoreNamed(name)
-		u.Created(object, trace.Created{ItemOperationTimeout: trace.Time(x.ItemOperationTimeout.Duration), Backup: x.Backup})
-		return u.create(ctx, object, &velerov1.Restore{ObjectMeta: m, Spec: velerov1.RestoreSpec{
-			BackupName: strings.TrimPrefix(u.Names.In("backup/"+x.Backup), "backup/"), RestorePVs: new(false), ItemOperationTimeout: metav1.Duration{Duration: x.ItemOperationTimeout.Duration},
-		}})
+		spec := velerov1.RestoreSpec{
+			ScheduleName: x.Schedule, RestorePVs: new(false), ItemOperationTimeout: unlessDefault(x.ItemOperationTimeout, scenario.DefaultItemOperationTimeout),
+		}
+		created := trace.Created{ItemOperationTimeout: trace.Time(x.ItemOperationTimeout.Duration)}
+		if x.Schedule == "" { // or else Velero finds it
+			created.Backup, spec.BackupName = x.Backup, strings.TrimPrefix(u.Names.In("backup/"+x.Backup), "backup/")
+		}
+		if err := u.overlay(&spec, x.Spec); err != nil {
+			return fmt.Errorf("%s: %w", object, err)
+		}
+		u.Created(object, created)
+		return u.create(ctx, object, &velerov1.Restore{ObjectMeta: m, Spec: spec})
 	}
 	x := u.schedule(name)
+	template, err := u.spec(&x.Template)
+	if err != nil {
+		return fmt.Errorf("%s: %w", object, err)
+	}
 	return u.create(ctx, object, &velerov1.Schedule{ObjectMeta: m, Spec: velerov1.ScheduleSpec{
-		Schedule: "@every " + x.Every.String(), Template: u.spec(&x.Template),
+		Schedule: "@every " + x.Every.String(), Template: template,
 	}})
 }
 
@@ -137,7 +154,7 @@ func (u User) create(ctx context.Context, object string, o client.Object) error 
 	return nil
 }
 
-func (u User) spec(b *scenario.BackupSpec) velerov1.BackupSpec {
+func (u User) spec(b *scenario.BackupSpec) (velerov1.BackupSpec, error) {
 	namespaces := u.Namespaces()
 	if len(b.IncludedNamespaces) > 0 {
 		namespaces = nil
@@ -145,10 +162,22 @@ func (u User) spec(b *scenario.BackupSpec) velerov1.BackupSpec {
 			namespaces = append(namespaces, u.inside(namespace))
 		}
 	}
-	return velerov1.BackupSpec{
-		IncludedNamespaces: namespaces, StorageLocation: b.StorageLocation, SnapshotVolumes: new(false), TTL: metav1.Duration{Duration: b.TTL.Duration},
-		ItemOperationTimeout: metav1.Duration{Duration: b.ItemOperationTimeout.Duration},
+	spec := velerov1.BackupSpec{
+		IncludedNamespaces: namespaces, StorageLocation: b.StorageLocation, SnapshotVolumes: new(false),
+		TTL: unlessDefault(b.TTL, scenario.DefaultTTL), ItemOperationTimeout: unlessDefault(b.ItemOperationTimeout, scenario.DefaultItemOperationTimeout),
 	}
+	if spec.StorageLocation == Default {
+		spec.StorageLocation = ""
+	}
+	return spec, u.overlay(&spec, b.Spec)
+}
+
+// unlessDefault is the duration, or none where the server's own default is the same: the user does not say it then.
+func unlessDefault(d scenario.Duration, byDefault time.Duration) metav1.Duration {
+	if d.Duration == byDefault {
+		return metav1.Duration{}
+	}
+	return metav1.Duration{Duration: d.Duration}
 }
 
 func (u User) schedule(name string) *scenario.Schedule {
@@ -187,97 +216,11 @@ func (u User) deleteItems(ctx context.Context) error {
 		return err
 	}
 	for i, o := range items {
+		if o.GetNamespace() == u.Velero {
+			continue
+		}
 		if err := u.Client.Delete(ctx, o); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("failed to delete %s before the restore: %w", u.Items[i], err)
-		}
-	}
-	return nil
-}
-
-// Do does what a fault says that the user does. In words it is what; missed is why it could not be done, such as that there is no such
-// object; both are for the trace.
-func (u User) Do(ctx context.Context, do scenario.Do) (what, missed string, err error) {
-	switch {
-	case do.Create != "":
-		return "", "", u.Create(ctx, do.Create)
-	case do.Delete != "":
-		what, err = "the user deletes "+do.Delete, u.delete(ctx, do.Delete)
-	case do.Remove != "":
-		what, err = "the user removes "+do.Remove+" from the cluster", u.Client.Delete(ctx, u.object(do.Remove))
-	default:
-		what, err = "the user describes "+do.Describe, u.describe(ctx, do.Describe)
-	}
-	if apierrors.IsNotFound(err) || errors.Is(err, errGone) {
-		return what, "there was no such object", nil
-	}
-	return what, "", err
-}
-
-var errGone = errors.New("no such object")
-
-// Has reports whether the object is in the cluster.
-func (u User) Has(ctx context.Context, object string) bool {
-	o := u.object(object)
-	return u.Client.Get(ctx, client.ObjectKeyFromObject(o), o) == nil
-}
-
-// object is the Backup or Restore that the scenario names.
-func (u User) object(object string) client.Object {
-	kind, name, _ := strings.Cut(u.Names.In(object), "/")
-	m := metav1.ObjectMeta{Namespace: u.Velero, Name: name}
-	if kind == "restore" {
-		return &velerov1.Restore{ObjectMeta: m}
-	}
-	return &velerov1.Backup{ObjectMeta: m}
-}
-
-// delete does what `velero backup delete` and `velero restore delete` do (pkg/cmd/cli/backup/delete.go, pkg/cmd/cli/restore/delete.go).
-func (u User) delete(ctx context.Context, object string) error {
-	o := u.object(object)
-	if err := u.Client.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
-		return err
-	}
-	if restore, ok := o.(*velerov1.Restore); ok {
-		return u.Client.Delete(ctx, restore)
-	}
-	request := &velerov1.DeleteBackupRequest{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: u.Velero, GenerateName: o.GetName() + "-",
-			Labels: map[string]string{velerov1.BackupNameLabel: label.GetValidName(o.GetName()), velerov1.BackupUIDLabel: string(o.GetUID())},
-		},
-		Spec: velerov1.DeleteBackupRequestSpec{BackupName: o.GetName()},
-	}
-	if err := u.Client.Create(ctx, request); err != nil {
-		return err
-	}
-	u.Requested("deletebackuprequest/" + request.Name)
-	return nil
-}
-
-// describe asks for what `velero backup describe --details` and `velero restore describe --details` ask for
-// (pkg/cmd/util/output/backup_describer.go, restore_describer.go).
-func (u User) describe(ctx context.Context, object string) error {
-	kinds := []velerov1.DownloadTargetKind{
-		velerov1.DownloadTargetKindBackupItemOperations, velerov1.DownloadTargetKindBackupResourceList,
-		velerov1.DownloadTargetKindBackupVolumeInfos, velerov1.DownloadTargetKindBackupResults,
-	}
-	o := u.object(object)
-	if _, ok := o.(*velerov1.Restore); ok {
-		kinds = []velerov1.DownloadTargetKind{
-			velerov1.DownloadTargetKindRestoreResults, velerov1.DownloadTargetKindRestoreItemOperations, velerov1.DownloadTargetKindRestoreResourceList,
-			velerov1.DownloadTargetKindRestoreVolumeInfo,
-		}
-	}
-	if err := u.Client.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
-		return err
-	}
-	for _, kind := range kinds {
-		err := u.Client.Create(ctx, &velerov1.DownloadRequest{
-			ObjectMeta: metav1.ObjectMeta{Namespace: u.Velero, GenerateName: o.GetName() + "-"},
-			Spec:       velerov1.DownloadRequestSpec{Target: velerov1.DownloadTarget{Kind: kind, Name: o.GetName()}},
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil

@@ -29,10 +29,11 @@ func (p *predictor) passes(n node, i int) bool {
 	return true
 }
 
-// late reports whether the operation was asked often enough for its age, where its plugin counts.
+// late reports whether the operation was asked often enough for its age, where its plugin counts. The first pass may come as late as the
+// items take.
 func (p *predictor) late(n node, i int, age time.Duration) bool {
 	calls := int(n.calls[i])
-	return age <= longer(p.cast.slack, p.cast.poll, calls+1) || calls >= p.cast.roles[i].lastCall() || n.killed
+	return n.Object.Phase == phase.InProgress && age <= p.cast.first || age <= longer(p.cast.slack, p.cast.poll, calls+1) || calls >= p.cast.roles[i].lastCall() || n.killed
 }
 
 // answer is what the plugin of an operation answers.

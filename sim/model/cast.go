@@ -16,6 +16,8 @@ type cast struct {
 	// fails: Execute returns an error for an item. hangs: it does not return for one. hangsLate: for one that the finalizer backs
 	// up again; hangsThen: it surely does.
 	fails, hangs, hangsLate, hangsThen bool
+	// barred: the finalizer may fail each time, as it does where the contents are lost.
+	barred bool
 	// doomed: the run fails before its items.
 	doomed bool
 	// resyncs: the run takes so long that informers resync.
@@ -54,6 +56,9 @@ func (c *casting) blank(plugins []scenario.Plugin) cast {
 				cast.slack = longest
 			}
 		}
+	}
+	for _, f := range c.Faults { // a patch comes later, and with it what follows
+		cast.slack = longer(longer(cast.slack, f.Do.Latency.Duration, max(f.Times, 1)), f.For.Duration, 1)
 	}
 	cast.resyncs = longer(cast.slack, c.timeout, 1) > resync
 	return cast

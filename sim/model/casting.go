@@ -42,20 +42,39 @@ func castsOf(rules phase.Rules, s subject) ([]cast, error) {
 	c := casting{rules: rules, subject: s, items: map[scenario.Item]chance{}}
 	for _, item := range s.Items {
 		switch {
-		case len(s.spec.IncludedNamespaces) > 0 && !slices.Contains(s.spec.IncludedNamespaces, item.Namespace()):
+		case len(s.spec.IncludedNamespaces) > 0 && !slices.Contains(s.spec.IncludedNamespaces, item.Namespace()),
+			len(s.spec.IncludedNamespaces) == 0 && item.Namespace() == scenario.VeleroNamespace:
 			c.items[item] = never
-		case s.unsure(s.backup):
+		case s.unsure(s.backup), s.overlaid:
 			c.items[item] = maybe
 		}
 	}
+	c.tangled = s.overlaid // hooks may fail, and items not be restored
 	c.counted = s.first(s.backup)
 	err := c.all(scenario.BackupItemAction)
 	if err == nil && s.kind == phase.Restore { // of the items that were backed up
+		c.updated()
 		c.counted = s.first(s.object)
 		err = c.all(scenario.RestoreItemAction)
 		c.logs()
+		c.unwritten()
 	}
 	return c.casts, err
+}
+
+// updated adds what the finalizer has backed up for the operations: it does not ask whether the backup includes that (FinalizeBackup in
+// pkg/backup/backup.go).
+func (c *casting) updated() {
+	for _, p := range c.Plugins {
+		if p.Action != scenario.BackupItemAction || p.Operation == nil || len(c.called(p)) == 0 {
+			continue
+		}
+		for _, item := range p.Execute.ItemsToUpdate {
+			if c.items[item] == never {
+				c.items[item] = maybe
+			}
+		}
+	}
 }
 
 // logs counts a restore's log that cannot be stored as an error of the restore (pkg/controller/restore_controller.go).
@@ -90,9 +109,7 @@ func (c *casting) all(action scenario.Action) error {
 	for _, p := range plugins {
 		c.late(p)
 	}
-	if err := c.appliesTo(plugins); err != nil {
-		return err
-	}
+	c.appliesTo(plugins)
 	for _, cast := range c.casts {
 		if len(cast.roles) > MaxOperations || len(c.casts) > maxCasts {
 			return errManyOperations

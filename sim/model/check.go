@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/trace"
@@ -36,7 +37,7 @@ func Check(rules phase.Rules, object string, t trace.Trace) (*Misfit, error) {
 		deadline: t.Header.Scaled(phase.CallDeadline), open: map[int]call{}, started: map[string]int{}, ended: map[string]int{}, errors: map[string]int{},
 	}
 	for i, e := range t.Events {
-		if e.Process == nil && e.Fault == nil && e.Object != object && (e.Store == nil || e.Store.Error == "") {
+		if e.Process == nil && e.Fault == nil && e.Object != object && (e.Store == nil || e.Store.Error == "" && !readsOperations(e, object)) {
 			continue
 		}
 		if e.Fault != nil && kills(t.Events[i+1:]) { // no access fails by it
@@ -56,6 +57,12 @@ func Check(rules phase.Rules, object string, t trace.Trace) (*Misfit, error) {
 		}
 	}
 	return nil, nil
+}
+
+// readsOperations reports whether the operations controller reads what is stored of the object's operations.
+func readsOperations(e trace.Event, object string) bool {
+	return e.Store.Verb == "get" && strings.HasSuffix(e.Store.Controller, "-operations") && strings.HasSuffix(e.Store.Key, "itemoperations.json.gz") &&
+		strings.Contains(e.Store.Key, "/"+folder(object))
 }
 
 // kills reports whether what follows a fault is the end of the server, and of its plugins before it.
@@ -83,6 +90,7 @@ type checker struct {
 	shown    map[phase.Phase]bool // the phases that the object has had
 	repeated bool                 // something was done to the object by what it was before, which nothing else explains
 	failing  bool                 // a fault has struck or an access has failed: what follows from one is possible
+	read     bool                 // the operations controller has read what is stored of the operations
 	open     map[int]call
 	// By plugin and operation: how many were started, how many the server knows to have ended, and how many errors Progress has
 	// returned in a row.
@@ -94,6 +102,8 @@ func (c *checker) event(e trace.Event) string {
 	switch {
 	case e.Fault != nil && e.Fault.Missed == "", e.Store != nil && e.Store.Error != "":
 		c.failing = true
+	case e.Store != nil:
+		c.read = true
 	case e.Write != nil && e.Write.Error != "":
 		c.failing = true
 	case e.Process != nil && e.Process.Name == "server":
@@ -160,7 +170,7 @@ func (c *checker) act(e trace.Event) string {
 
 // process is the start or the end of a server.
 func (c *checker) process(started bool) {
-	c.up = started
+	c.up, c.read = started, false
 	if started {
 		return
 	}
@@ -204,6 +214,12 @@ func (c *checker) repeats() []phase.Input {
 	if c.shown[phase.WaitingForPluginOperationsPartiallyFailed] {
 		repeats = append(repeats, phase.FailedPassRepeated)
 	}
+	if c.shown[phase.Finalizing] {
+		repeats = append(repeats, phase.FinalizerRepeated)
+	}
+	if c.failing {
+		repeats = append(repeats, phase.RunPatchRepeated)
+	}
 	return repeats
 }
 
@@ -229,13 +245,16 @@ func (c *checker) steps() []phase.Input {
 	steps := []phase.Input{
 		phase.Enqueued, phase.Dequeued, phase.DequeuedUnwatched, phase.Requeued, phase.Validated, phase.Rejected, phase.BackupUnfinished,
 		phase.PassEnded, phase.FinalizerSucceeded, phase.DeletionRequested, phase.DeletionOvertaken,
-		phase.RunFailed, // for reasons that no event shows
+		phase.RunFailed, phase.FinalizerFailed, // for reasons that no event shows, such as hooks
 	}
 	if c.up {
 		steps = append(steps, phase.ServerStarted)
 	}
 	if c.failing {
-		steps = append(steps, phase.LookupFailed, phase.RunUploadFailed, phase.OperationsMissing, phase.FinalUploadFailed, phase.FinalizerFailed, phase.BackupNotFound)
+		steps = append(steps, phase.LookupFailed, phase.RunUploadFailed, phase.FinalUploadFailed, phase.BackupNotFound, phase.BeginUnseen)
+	}
+	if c.failing && !c.read {
+		steps = append(steps, phase.OperationsMissing)
 	}
 	return steps
 }

@@ -21,6 +21,10 @@ type consequence struct {
 	cancels bool
 	// now: when the phase was just written, and nothing else then.
 	now bool
+	// again: it may happen several times.
+	again bool
+	// stays are phases in which it may stay from then on.
+	stays []phase.Phase
 	// ends: the object may be gone from then on. syncs: and come back as its stored copy has it.
 	ends, syncs bool
 	// surely: a run in which it does not happen shows nothing. reaches: nor does one in which the phases are not written. never:
@@ -48,7 +52,11 @@ func (c consequence) reached(path string) bool {
 func (s subject) consequences(b beginning) []consequence {
 	var all []consequence
 	for _, f := range s.Faults {
-		all = append(all, s.consequence(f))
+		c := s.consequence(f)
+		if !s.Must(f) {
+			c.surely, c.reaches, c.never = false, false, false
+		}
+		all = append(all, c)
 	}
 	if ttl, expires := s.Expires(); expires && s.kind == phase.Backup && s.spec.TTL.Duration <= ttl {
 		// From its validation on it has a time of expiry (pkg/controller/backup_controller.go).
@@ -70,6 +78,9 @@ func (s subject) consequence(f scenario.Fault) (c consequence) {
 	if f.Do.Delete != "" || f.Do.Remove != "" || f.Do.Describe != "" {
 		return s.asked(f)
 	}
+	if f.Do.Location != "" {
+		return s.relocated(f)
+	}
 	hosts := s.hosts(f.At)
 	own := slices.Contains(hosts, s.object)
 	if own {
@@ -80,6 +91,8 @@ func (s subject) consequence(f scenario.Fault) (c consequence) {
 			c = s.atCall(f)
 		case f.At.Store != nil:
 			c = s.atStore(f)
+		case f.At.Write != nil:
+			c = s.atWrite(f)
 		}
 		if len(hosts) == 1 && !s.vanishes(s.object) && !s.described() {
 			return c
@@ -102,6 +115,9 @@ func (s subject) consequence(f scenario.Fault) (c consequence) {
 func (s subject) hosts(at scenario.Point) []string {
 	if at.Phase != "" {
 		return []string{at.Object}
+	}
+	if at.Write != nil {
+		return s.writes(at.Write.Object)
 	}
 	return slices.DeleteFunc(s.Objects(), func(o string) bool {
 		other := subjectOf(s.Scenario, o)
@@ -142,9 +158,16 @@ func (s subject) asked(f scenario.Fault) (c consequence) {
 	default:
 		return c
 	}
+	c = s.since(f, c)
+	// The tracker has let go of it then.
+	c.surely = len(c.written) > 0 && c.written[0] == phase.Completed && s.kind == phase.Backup && f.Do.Delete != "" && !s.relocates()
+	return c
+}
+
+// since is the consequence of what the user does from the point on, if that is a phase of the subject.
+func (s subject) since(f scenario.Fault, c consequence) consequence {
 	if p := phaseNamed(f.At.Phase); f.At.Object == s.object && p != phase.New {
 		c.written, c.nth, c.reaches = []phase.Phase{p}, max(f.At.Nth, 1), true
-		c.surely = p == phase.Completed && s.kind == phase.Backup && f.Do.Delete != "" // the tracker has let go of it
 	}
 	return c
 }

@@ -80,7 +80,7 @@ func TestRelease(t *testing.T) {
 	for _, kind := range kinds() {
 		want := common
 		if kind == phase.Backup {
-			want = append(slices.Clone(common), "Finalizing is left", "FinalizingPartiallyFailed is left", "Queued is not forgotten", "ReadyToStart is not forgotten",
+			want = append(slices.Clone(common), "Finalizing is left", "FinalizingPartiallyFailed is left", "Queued is not forgotten", "ReadyToStart is not forgotten", "ended-backup-is-not-tracked",
 				"phase-is-uploaded", "stored-copy-agrees")
 		} else {
 			want = append(slices.Clone(common), "outcome-is-stored") // its upload may fail

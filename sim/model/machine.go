@@ -57,6 +57,7 @@ func (m Machine) Successors(s State, yield func(Step, State, phase.Effects)) {
 		if s.Left.API > 0 {
 			m.apply(spendAPI(s), Step{Actor: Fault, Input: input(phase.FinalPatchLost)}, yield)
 			m.apply(spendAPI(s), Step{Actor: Fault, Input: input(phase.SlotLeaked)}, yield)
+			m.apply(spendAPI(s), Step{Actor: Fault, Input: input(phase.BeginUnseen)}, yield)
 		}
 		if s.Left.Store > 0 {
 			m.apply(spendStore(s), Step{Actor: Fault, Input: input(phase.FinalUploadFailed)}, yield)

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 
 // appliesTo takes in what AppliesTo does. Velero asks every plugin before the items, and again in a backup's finalizer; an error is that
 // of the run as a whole (ResolveActions in pkg/plugin/framework/action_resolver.go).
-func (c *casting) appliesTo(plugins []scenario.Plugin) error {
+func (c *casting) appliesTo(plugins []scenario.Plugin) {
 	refused, surely := false, false
 	for _, p := range plugins {
 		m, hangs := c.strikes(p.AppliesTo)
@@ -29,19 +28,20 @@ func (c *casting) appliesTo(plugins []scenario.Plugin) error {
 			}
 		default:
 			refused, surely = refused || may, surely || must
-			if !must && m.times == 0 && p.Action == scenario.BackupItemAction && c.kind == phase.Backup {
-				return fmt.Errorf("AppliesTo of %s may fail for ever in the finalizer, which the model does not have", p.Name)
+			if m.times == 0 && p.Action == scenario.BackupItemAction && c.kind == phase.Backup { // it may begin in the finalizer
+				for i := range c.casts {
+					c.casts[i].barred = c.casts[i].barred || len(c.casts[i].roles) > 0
+				}
 			}
 		}
 	}
 	if !refused || c.kind == phase.Restore && plugins[0].Action == scenario.BackupItemAction {
-		return nil
+		return
 	}
 	if surely {
 		c.casts = nil
 	}
 	c.add(cast{doomed: c.kind == phase.Backup, fails: c.kind == phase.Restore})
-	return nil
 }
 
 // waits is how long Velero waits, for an item, until AreAdditionalItemsReady says so.

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +75,7 @@ func TestPredictObjects(t *testing.T) {
 		{
 			name: "deleted when it has ended", scenario: mover + "faults:\n- {at: {phase: Completed}, do: {delete: backup/backup-1}}", object: "backup/backup-1",
 			demanded: []string{"Q R I W F C Deleting"},
+			released: []string{"Q R I W F C", "Q R I W F C Deleting"}, // a run that says late that it has ended keeps it in the tracker
 		},
 		{
 			name: "deleted while it is tracked", scenario: mover + "faults:\n- {at: {phase: WaitingForPluginOperations}, do: {delete: backup/backup-1}}", object: "backup/backup-1",
@@ -123,6 +125,24 @@ func TestPredictObjects(t *testing.T) {
 			name:     "AppliesTo fails in the finalizer",
 			scenario: "plugins:\n- {name: example.io/a, appliesTo: {error: no, nth: 2, times: 1}, operation: {progress: [{at: 1h, completed: true}]}}",
 			object:   "backup/backup-1", demanded: []string{"Q R I W F C"},
+		},
+		{
+			name: "of an item that was backed up for an operation alone",
+			scenario: "backup: {includedNamespaces: [app]}\nrestore: {}\nitems: [configmaps/app/a, secrets/web/b]\nplugins:\n" +
+				"- {name: example.io/a, resources: [configmaps], execute: {itemsToUpdate: [secrets/web/b]}, operation: {progress: [{at: 0s, completed: true}]}}\n" +
+				"- {name: example.io/b, action: RestoreItemAction, resources: [secrets], operation: {progress: [{at: 1h, completed: true}]}}",
+			object: "restore/restore-1", demanded: []string{"I F C", "I W F C"},
+		},
+		{
+			name: "its items take longer than its operation may",
+			scenario: "restore: {itemOperationTimeout: 1m}\nplugins:\n- {name: example.io/a, action: RestoreItemAction, areAdditionalItemsReady: {never: true}, " +
+				"execute: {additionalItems: [configmaps/app/settings], waitForAdditionalItems: true}, operation: {progress: [{at: 10s}, {at: 1h, completed: true}]}}",
+			object: "restore/restore-1", demanded: []string{"I Fp P", "I W Fp P", "I Wp Fp P"},
+		},
+		{
+			name:     "AppliesTo fails in the finalizer for ever",
+			scenario: "plugins:\n- {name: example.io/a, appliesTo: {error: no, nth: 2}, operation: {progress: [{at: 1h, completed: true}]}}",
+			object:   "backup/backup-1", demanded: []string{"Q R I W F C", "Q R I W F P"}, released: []string{"Q R I W F", "Q R I W F C"},
 		},
 		{
 			name:     "AppliesTo of one is slow before it fails in another",
@@ -222,12 +242,15 @@ func none() []string { return []string{} }
 
 // TestUnknownIsOfOneObject: what cannot be predicted for one object is for another.
 func TestUnknownIsOfOneObject(t *testing.T) {
-	s := parse(t, "restore: {}\nplugins:\n- {name: example.io/a, operation: {progress: [{at: 1h, completed: true}]}, appliesTo: {error: no, nth: 2}}")
-	ps := model.Predict(released(t), s)
-	if !strings.Contains(ps[0].Unknown, "AppliesTo of example.io/a") || len(ps[0].Paths) > 0 {
+	scenario := "items: [secrets/app/a, configmaps/web/b]\nbackups: [{}, {includedNamespaces: [web]}]\nplugins:"
+	for i := range 20 {
+		scenario += fmt.Sprintf("\n- {name: example.io/p%d, resources: [secrets], operation: {progress: [{at: %dm, failed: no}]}}", i, i)
+	}
+	ps := model.Predict(released(t), parse(t, scenario))
+	if !strings.Contains(ps[0].Unknown, "more kinds of operations") || len(ps[0].Paths) > 0 {
 		t.Errorf("predicted for the backup: %+v", ps[0])
 	}
-	if ps[1].Unknown != "" || !ps[1].Allows(model.Path{phase.InProgress, phase.Finalizing, phase.Completed}) {
-		t.Errorf("predicted for the restore: %+v", ps[1])
+	if ps[1].Unknown != "" || !ps[1].Allows(model.Path{phase.Queued, phase.ReadyToStart, phase.InProgress, phase.Finalizing, phase.Completed}) {
+		t.Errorf("predicted for the other: %+v", ps[1])
 	}
 }

@@ -64,6 +64,7 @@ func (p Prediction) Allows(path Path) bool {
 // far as ends that lie far apart are seen one after the other. So there may be paths that no run takes; one that a run takes and
 // Predict does not know is a mistake, of Velero or of sim/phase.
 func Predict(rules phase.Rules, s *scenario.Scenario) []Prediction {
+	s = survivors(s)
 	var all predictions
 	for _, object := range s.Objects() {
 		all = append(all, predict(rules, subjectOf(s, object), all))
@@ -79,14 +80,20 @@ func Predict(rules phase.Rules, s *scenario.Scenario) []Prediction {
 
 // predict explores what becomes of one object, if it is created; before are the predictions of those that it may be made from.
 func predict(rules phase.Rules, s subject, before predictions) outcome {
-	prediction := outcome{Prediction: Prediction{Object: s.object}}
+	prediction := outcome{Prediction: Prediction{Object: s.object, Unknown: beyond(s.Scenario)}}
+	if prediction.Unknown != "" {
+		return prediction
+	}
 	b := s.beginning(rules, before.of(s.backup).Prediction)
 	if b == (beginning{}) { // its backup has no run in which all faults strike, or none that comes to the point of its creation
 		return prediction
 	}
 	p := predictor{
 		machine: Machine{Spec: rules}, kind: s.kind, begins: b, faults: s.consequences(b), seen: map[node]bool{}, paths: map[string]bool{},
-		stays: map[phase.Phase]bool{}, holdsGone: rules.FinalizerRetriedForEver && s.kind == phase.Backup,
+		stays: map[phase.Phase]bool{}, holdsGone: rules.FinalizerRetriedForEver && s.kind == phase.Backup, hooked: s.hooked(),
+	}
+	for i, f := range p.faults { // the deletion of what the tracker keeps is refused
+		p.faults[i].surely = f.surely && !(rules.QueueSlotLeaked && slices.Contains(f.inputs, phase.DeletionRequested))
 	}
 	casts, err := []cast{{doomed: true}}, error(nil)
 	if b.runs {
@@ -106,6 +113,7 @@ func predict(rules phase.Rules, s subject, before predictions) outcome {
 		return prediction
 	}
 	p.vanish()
+	p.remain()
 	prediction.stays = slices.Collect(maps.Keys(p.stays))
 	for path := range p.paths {
 		prediction.Paths = append(prediction.Paths, Path(phases(path)))

@@ -245,7 +245,8 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// TestPredictionsOfTheCatalogue: each scenario expects one of the ends that are predicted, in both readings.
+// TestPredictionsOfTheCatalogue: each scenario expects one of the ends that are predicted, in both readings, unless its faults are beyond
+// the model.
 func TestPredictionsOfTheCatalogue(t *testing.T) {
 	for _, name := range scenarios.Names() {
 		b, err := scenarios.Read(name)
@@ -267,8 +268,12 @@ func TestPredictionsOfTheCatalogue(t *testing.T) {
 			for _, path := range p.Paths {
 				paths = append(paths, strings.Split(path.String(), " → "))
 			}
+			if strings.HasPrefix(p.Unknown, "the model does not explore") {
+				continue
+			}
 			want := expected[rules.Name]
-			if strings.HasPrefix(p.Object, "restore/") && want.Phase == scenario.Deleted { // whatever its phase then
+			removed := slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.Do.Remove == p.Object })
+			if (removed || strings.HasPrefix(p.Object, "restore/")) && want.Phase == scenario.Deleted { // whatever its phase then
 				continue
 			}
 			want.Phase = strings.Replace(want.Phase, scenario.Deleted, phase.Deleting.String(), 1)

@@ -26,6 +26,7 @@ type predictor struct {
 	// stays are the phases in which it may hold others for ever; holdsGone: its finalizer may, when it is gone.
 	stays     map[phase.Phase]bool
 	holdsGone bool
+	hooked    bool // its finalizer may meet errors of hooks
 }
 
 // node is a state of the machine, and what the scenario's plugins and faults have done so far. It is comparable.
@@ -47,9 +48,13 @@ type node struct {
 
 // explore visits what the cast may come to.
 func (p *predictor) explore() error {
-	store := 1
+	store, api := 1, len(p.faults)
 	for _, f := range p.faults {
 		store += len(f.inputs)
+		if f.again { // as often as operations end makes a difference
+			api += MaxOperations
+			store += MaxOperations
+		}
 	}
 	items := len(p.cast.roles)
 	for _, more := range []bool{p.cast.fails, p.cast.hangs} {
@@ -57,7 +62,7 @@ func (p *predictor) explore() error {
 			items++
 		}
 	}
-	faults := Budget{Crashes: uint8(len(p.faults)), Store: uint8(store)}
+	faults := Budget{Crashes: uint8(len(p.faults)), API: uint8(api), Store: uint8(store)}
 	clear(p.seen)
 	p.visit(node{State: Initial(p.kind, items, faults)})
 	for len(p.todo) > 0 {
@@ -198,7 +203,11 @@ func (p *predictor) follows(n node, s Step) []node {
 		return []node{n}
 	}
 	if s.Actor == Fault || s.Input == input(phase.FinalizerFailed) && !n.Object.ContentsLost {
-		return p.strike(n, s)
+		struck := p.strike(n, s)
+		if s.Actor != Fault && n.due == 0 && p.hooked || s.Input == input(phase.ContentsDisappeared) && p.cast.barred {
+			struck = append(struck, n)
+		}
+		return struck
 	}
 	if next, ok := p.follow(n, s); ok {
 		return []node{next}
@@ -266,7 +275,7 @@ func (p *predictor) follow(n node, s Step) (node, bool) {
 func (p *predictor) strike(n node, s Step) (all []node) {
 	for i, f := range p.faults {
 		ready := n.due == 0 && !f.now || int(n.due) == i+1
-		if ready && n.struck&(1<<i) == 0 && f.possible(s.Input.Input, n) {
+		if ready && (f.again || n.struck&(1<<i) == 0) && f.possible(s.Input.Input, n) {
 			next := n
 			next.struck |= 1 << i
 			next.due = 0

@@ -61,8 +61,8 @@ func violated(before State, step Step, after State, effects phase.Effects) []pro
 			!o.Abandoned || before.Object.Abandoned || step.Input == input(phase.LookupFailed),
 		},
 		{
-			property{"ended-backup-is-not-tracked", "The tracker lets go of a backup that its finalizer, or its failure, has ended."},
-			!o.Phase.Final() || o.Abandoned || o.Tracked == phase.Untracked,
+			property{"ended-backup-is-not-tracked", "The tracker lets go of a backup that has ended."},
+			!o.Phase.Final() || o.Tracked == phase.Untracked,
 		},
 		{
 			property{"running-backup-is-tracked", "The tracker keeps a backup that has not ended, so that it is not deleted."},

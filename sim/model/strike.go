@@ -89,6 +89,8 @@ func (s subject) atStore(f scenario.Fault) consequence {
 	switch {
 	case file == "itemoperations.json.gz" && lost && own:
 		c = consequence{inputs: []phase.Input{phase.OperationsMissing}, in: waiting(), now: first}
+	case file == ".tar.gz" && f.Do.Tear != nil && f.Do.Tear.Error == "" && k == phase.Backup: // what the finalizer cannot read, it has not
+		c = consequence{inputs: []phase.Input{phase.ContentsDisappeared}}
 	case file == ".tar.gz" && lost && k == phase.Backup:
 		c = consequence{inputs: []phase.Input{phase.ContentsDisappeared}, surely: !s.restored()}
 	case file == "itemoperations.json.gz" && put && first && k == phase.Restore && own:

@@ -21,6 +21,8 @@ type subject struct {
 	timeout time.Duration
 	// at is the point at which it is created; nil: it has none.
 	at *scenario.Point
+	// found: which backup a restore is of, Velero finds. overlaid: its spec, or that of its backup, says more than the model knows of.
+	found, overlaid bool
 }
 
 func subjectOf(s *scenario.Scenario, object string) subject {
@@ -28,8 +30,10 @@ func subjectOf(s *scenario.Scenario, object string) subject {
 	if it.kind == phase.Restore {
 		x := s.RestoreNamed(strings.TrimPrefix(object, "restore/"))
 		it.backup, it.timeout, it.at = "backup/"+x.Backup, x.ItemOperationTimeout.Duration, x.At
+		it.found, it.overlaid = x.Schedule != "", len(x.Spec) > 0
 	}
 	it.spec = s.BackupNamed(strings.TrimPrefix(it.backup, "backup/"))
+	it.overlaid = it.overlaid || it.spec != nil && len(it.spec.Spec) > 0
 	if it.kind == phase.Restore {
 		return it
 	}
@@ -142,17 +146,17 @@ func (s subject) beginning(rules phase.Rules, source Prediction) beginning {
 	case s.spec == nil, s.spec.StorageLocation != knownLocation && s.spec.StorageLocation != "":
 		return beginning{rejected: true}
 	case s.kind == phase.Backup:
-		return beginning{validated: true, runs: true}
+		return beginning{validated: true, runs: true, rejected: s.doubtful()}
 	case s.at == nil:
 		gone := s.vanishes(s.backup)
-		return beginning{validated: true, runs: true, rejected: gone, fails: gone, unfinished: gone}
+		return beginning{validated: true, runs: true, rejected: gone || s.doubtful(), fails: gone, unfinished: gone}
 	}
 	// The phases that the backup may have when the restore is created, and from then on.
 	own := s.at.Phase != "" && s.at.Object == s.backup
 	ended := s.at.Phase != "" && s.precedes(s.backup, s.at.Object)
 	gone := s.vanishes(s.backup) || !own && !ended
 	unknown := source.Unknown != ""
-	b := beginning{rejected: gone, fails: gone || unknown, validated: unknown, unfinished: unknown, runs: unknown}
+	b := beginning{rejected: gone || s.doubtful(), fails: gone || unknown, validated: unknown, unfinished: unknown, runs: unknown}
 	waits := own && slices.Contains(waiting(), phaseNamed(s.at.Phase)) && longer(s.at.Delay.Duration, time.Minute, 1) < s.waits(rules)
 	for _, path := range source.Paths {
 		path = append(Path{phase.New}, path...)
@@ -168,10 +172,23 @@ func (s subject) beginning(rules phase.Rules, source Prediction) beginning {
 		}
 		b.validated = b.validated || slices.ContainsFunc(path, restorable)
 		b.unfinished = b.unfinished || slices.ContainsFunc(path, func(p phase.Phase) bool { return !restorable(p) })
-		b.runs = b.runs || slices.ContainsFunc(path, hasContents) || path.End() == phase.Failed && s.kills()
+		// The contents of a backup that is Deleting go last, after its DeleteItemActions.
+		b.runs = b.runs || slices.ContainsFunc(path, hasContents) || slices.Contains(path, phase.Deleting) || path.End() == phase.Failed && s.kills()
 		b.fails = b.fails || slices.ContainsFunc(path, func(p phase.Phase) bool { return !hasContents(p) })
 	}
 	return b
+}
+
+// doubtful reports whether nobody knows here how the subject's validation ends.
+func (s subject) doubtful() bool {
+	location := func(m scenario.Manifest) bool { return m["kind"] == "VolumeSnapshotLocation" }
+	return s.homeless() || s.found || s.overlaid || slices.ContainsFunc(s.Manifests, location)
+}
+
+// hooked reports whether a restore may run hooks, whose errors its finalizer counts: Velero finds them in the spec, and at pods.
+func (s subject) hooked() bool {
+	pod := func(m scenario.Manifest) bool { return m["kind"] == "Pod" }
+	return s.kind == phase.Restore && (s.overlaid || slices.ContainsFunc(s.Manifests, pod))
 }
 
 // waits is how long the backup that the subject restores waits for its operations, at least.

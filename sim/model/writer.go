@@ -46,7 +46,7 @@ func (s script) timeline() string {
 }
 
 var (
-	errNoFault = errors.New("no world has this fault yet")
+	errNoFault = errors.New("no scenario can say when this strikes")
 	errNoPoint = errors.New("a scenario has no point there")
 )
 
@@ -124,6 +124,8 @@ func (w *writer) note(s Step) error {
 		w.fault("store: {verb: get, key: backups/backup-1/backup-1.tar.gz}", "lose: {}")
 	case phase.FinalUploadFailed:
 		w.fault(fmt.Sprintf("store: {verb: put, key: backups/backup-1/velero-backup.json}, nth: %d", w.metas+1), "fail: access denied")
+	case phase.BeginUnseen:
+		w.fault("write: {phase: InProgress}", "loseReply: true")
 	case phase.RunFailed:
 		if w.kind == phase.Restore {
 			return errNoFault

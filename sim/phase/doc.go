@@ -54,7 +54,7 @@
 //	any phase but InProgress and Deleting → Deleting                        backup_deletion_controller.go: Reconcile
 //
 // The direct way from Waiting… to PartiallyFailed is taken when the storage location is missing, cannot be read or is
-// read-only: nothing is finalized, Cancel is not called, there is no completionTimestamp, and the tracker keeps the backup.
+// read-only: nothing is finalized, Cancel is not called, there is no completionTimestamp, and (v1.14, v1.18) the tracker keeps the backup.
 //
 // # Edges of a restore
 //
@@ -121,6 +121,10 @@
 //     is gone takes none of the concurrent backups. v1.18: the tracker keeps one as ready that was rejected, or has run, before the queue
 //     said so, or that was deleted when it was ready, and backups after it stay Queued, until it is finalized or the server restarts;
 //     and it keeps one as in progress that has ended before its run said so, whose deletion is refused.
+//   - begun-run-forgotten (unreported). Demanded, as proposed by velosim: a run begins when the patch to InProgress is applied. v1.14, v1.18:
+//     if its reply is lost, nobody runs the object, which stays InProgress until the server restarts ([BeginUnseen]).
+//   - given-up-backup-stays-tracked (unreported). Demanded, as proposed by velosim: a backup that was given up can be deleted. v1.14, v1.18: it
+//     stays in the tracker, so that this is refused.
 //   - unfinished-backup-restored (unreported). Demanded, as proposed by velosim: a restore of a backup that is neither Completed nor
 //     PartiallyFailed ends FailedValidation. v1.18: validation does not look at the backup's phase.
 //   - deletion-overtaken (unreported). Demanded, as proposed by velosim: nothing but its deletion writes the phase of a backup that is

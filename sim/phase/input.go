@@ -84,6 +84,8 @@ const (
 	ContentsDisappeared
 	// MarkLost: a server starts, and its patch that marks the object Failed does not land.
 	MarkLost
+	// BeginUnseen: the patch to InProgress is applied, and its reply lost.
+	BeginUnseen
 	// SlotLeaked: the tracker counts a backup that has ended, or is gone, so that the queue stays full.
 	SlotLeaked
 	// ServerKilled: the server ends, and all that it only had in memory is gone.
@@ -104,6 +106,10 @@ const (
 	PassRepeated
 	// FailedPassRepeated: it is taken for one in WaitingForPluginOperationsPartiallyFailed.
 	FailedPassRepeated
+	// FinalizerRepeated: a restore whose finalizer met errors is taken for one in Finalizing, and there are no errors this time.
+	FinalizerRepeated
+	// RunPatchRepeated: the patch that ends InProgress is sent again, as its reply was lost, and has been followed by others.
+	RunPatchRepeated
 	// Described: the user asks for the operations, and the server uploads what it knows of them. The errors that a pass could not
 	// write are forgotten as in PassPatchLost.
 	Described
@@ -185,6 +191,8 @@ func (i Input) info() inputInfo {
 		return inputInfo{"the contents of the backup disappeared", "pkg/controller/backup_finalizer_controller.go: Reconcile; pkg/persistence/object_store.go: GetBackupContents"}
 	case MarkLost:
 		return inputInfo{"the server started, and its patch to Failed was lost", "pkg/cmd/server/server.go: markInProgressBackupsFailed; pkg/cmd/server/server.go: markInProgressRestoresFailed"}
+	case BeginUnseen:
+		return inputInfo{"the run began unseen", "pkg/controller/backup_controller.go: Reconcile; pkg/controller/restore_controller.go: Reconcile"}
 	case SlotLeaked:
 		return inputInfo{"a slot of the queue was leaked", "pkg/controller/backup_queue_controller.go: Reconcile; pkg/controller/backup_deletion_controller.go: Reconcile"}
 	case ServerKilled:
@@ -204,6 +212,10 @@ func (i Input) info() inputInfo {
 		return inputInfo{"a pass was repeated from a stale read", staleSource}
 	case FailedPassRepeated:
 		return inputInfo{"a pass after a failure was repeated from a stale read", staleSource}
+	case FinalizerRepeated:
+		return inputInfo{"the finalizer was repeated from a stale read", "pkg/controller/restore_finalizer_controller.go: Reconcile"}
+	case RunPatchRepeated:
+		return inputInfo{"the patch that ends the run was repeated", "pkg/controller/backup_controller.go: Reconcile; pkg/controller/restore_controller.go: Reconcile"}
 	case Described:
 		return inputInfo{"the operations were described", "pkg/controller/download_request_controller.go: Reconcile; pkg/itemoperationmap/backup_operation_map.go: UpdateForBackup; " +
 			"pkg/itemoperationmap/restore_operation_map.go: UpdateForRestore"}

@@ -49,8 +49,10 @@ func backupEdges() []legalEdge {
 		{Queued, ReadyToStart, DequeuedUnwatched, "v1.18"},
 		{ReadyToStart, Queued, Requeued, "demanded"},
 		{ReadyToStart, InProgress, Validated, queued},
+		{ReadyToStart, InProgress, BeginUnseen, queued},
 		{ReadyToStart, FailedValidation, Rejected, queued},
 		{New, InProgress, Validated, "v1.14"},
+		{New, InProgress, BeginUnseen, "v1.14"},
 		{New, FailedValidation, Rejected, "v1.14"},
 		{InProgress, waiting, PassEnded, every},
 		{InProgress, waitingPartially, PassEnded, every},
@@ -94,7 +96,7 @@ func backupEdges() []legalEdge {
 	return append(edges, repeatedPasses()...)
 }
 
-// repeatedPasses are those over operations that have ended, of an object that is taken for one that still waits.
+// repeatedPasses are those over operations that have ended, of an object that is taken for one that still waits, and patches that are sent again.
 func repeatedPasses() []legalEdge {
 	return []legalEdge{
 		{waitingPartially, Finalizing, PassRepeated, releases},
@@ -102,12 +104,16 @@ func repeatedPasses() []legalEdge {
 		{Completed, Finalizing, PassRepeated, releases},
 		{PartiallyFailed, Finalizing, PassRepeated, releases},
 		{PartiallyFailed, finalizingPartially, FailedPassRepeated, releases},
+		{Completed, Finalizing, RunPatchRepeated, releases},
+		{PartiallyFailed, finalizingPartially, RunPatchRepeated, releases},
 	}
 }
 
 func restoreEdges() []legalEdge {
 	edges := []legalEdge{
+		{PartiallyFailed, Completed, FinalizerRepeated, releases},
 		{New, InProgress, Validated, every},
+		{New, InProgress, BeginUnseen, every},
 		{New, InProgress, BackupUnfinished, releases},
 		{New, FailedValidation, Rejected, every},
 		{New, FailedValidation, BackupUnfinished, "demanded"},

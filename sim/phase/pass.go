@@ -44,8 +44,10 @@ func (r Rules) wait(s State, in Input) (State, Effects, bool) {
 			s.Phase = FinalizingPartiallyFailed
 			return s, 0, true
 		}
-		// The backup stays in the tracker: only its finalizer would release it.
 		s.Phase = PartiallyFailed
+		if !r.GivenUpBackupStaysTracked { // only its finalizer would release it
+			s.Tracked = Untracked
+		}
 		return s, 0, true
 	}
 	return r.observe(s, in)

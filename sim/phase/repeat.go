@@ -15,6 +15,14 @@ func (r Rules) repeat(s State, in Input) (State, bool) {
 		s.Phase = Finalizing
 	case in == FailedPassRepeated && ended && failed:
 		s.Phase = FinalizingPartiallyFailed
+	case in == FailedPassRepeated && ended && s.Phase == FinalizingPartiallyFailed && s.Errors > 1:
+		s.Errors-- // counted over others
+	case in == FinalizerRepeated && s.Kind == Restore && failed && s.Failed == 0 && !s.Abandoned:
+		s.Phase = Completed
+	case in == RunPatchRepeated && s.Phase == Completed:
+		s.Phase = Finalizing
+	case in == RunPatchRepeated && failed:
+		s.Phase = FinalizingPartiallyFailed
 	default:
 		return s, false
 	}

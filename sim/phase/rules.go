@@ -43,7 +43,9 @@ type Rules struct {
 	FinalizerRetriedForEver       bool
 	StartMarksOnce                bool
 	RunPatchGivenUp               bool
+	BegunRunForgotten             bool
 	QueueSlotLeaked               bool
+	GivenUpBackupStaysTracked     bool
 	UnfinishedBackupRestored      bool
 	DeletionOvertaken             bool
 	StaleReadActedUpon            bool
@@ -102,7 +104,7 @@ func All() []Rule {
 			Source: proposed + "; the clients in pkg/plugin/framework/backupitemaction/v2/backup_item_action_client.go and " +
 				"restoreitemaction/v2/restore_item_action_client.go call with context.Background()",
 			Witness:  "backup-progress-hangs",
-			Reports:  []string{"velero#2922", "velero#4863"},
+			Reports:  []string{"velero#2738", "velero#2800", "velero#2922", "velero#3701", "velero#4863", "velero#6193"},
 			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.PluginCallWithoutDeadline },
 		},
@@ -156,6 +158,7 @@ func All() []Rule {
 			Source:    proposed + "; the deferred patch in Reconcile of pkg/controller/backup_finalizer_controller.go",
 			Witness:   "backup-final-upload-fails",
 			Breaks:    []string{"stored-copy-agrees"},
+			Reports:   []string{"velero#8686", "velero#8689", "velero#9760"},
 			Releases:  []string{"v1.14", "v1.18"},
 			field:     func(r *Rules) *bool { return &r.FinalUploadFailureIgnored },
 		},
@@ -166,6 +169,7 @@ func All() []Rule {
 			Source: proposed + "; Reconcile in pkg/controller/backup_finalizer_controller.go returns the error of downloadToTempFile " +
 				"and leaves the phase",
 			Witness:  "backup-contents-lost",
+			Reports:  []string{"velero#9964"},
 			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.FinalizerRetriedForEver },
 		},
@@ -174,18 +178,29 @@ func All() []Rule {
 			Statement: "What is InProgress when the server starts is marked Failed, however often that takes.",
 			Deviation: "A start tries once to mark an object Failed: if the patch does not land, the object stays InProgress until another start.",
 			Source:    proposed + "; markInProgressBackupsFailed and markInProgressRestoresFailed in pkg/cmd/server/server.go",
+			Witness:   "backup-mark-at-start-refused",
 			Releases:  []string{"v1.14", "v1.18"},
 			field:     func(r *Rules) *bool { return &r.StartMarksOnce },
 		},
 		{
 			Name:      "run-patch-given-up",
 			Statement: "The patch that ends InProgress is tried until it lands.",
-			Deviation: "It is tried for the resource timeout, 10 minutes by default: after a longer outage of the API server the object stays InProgress until the server restarts.",
+			Deviation: "It is tried seven times in 40 seconds, and given up, as the next pause would be longer than the resource timeout, 10 minutes by default: after a longer outage of the API server the object stays InProgress until the server restarts.",
 			Source: proposed + "; PatchResourceWithRetriesOnErrors, called in Reconcile of pkg/controller/backup_controller.go and " +
 				"restore_controller.go",
-			Reports:  []string{"velero#3239", "velero#7207"},
+			Witness:  "backup-run-patch-refused",
+			Reports:  []string{"velero#3239", "velero#6170", "velero#7207", "velero#8087"},
 			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.RunPatchGivenUp },
+		},
+		{
+			Name:      "begun-run-forgotten",
+			Statement: "A run begins when the patch to InProgress is applied, whether its reply is seen or not.",
+			Deviation: "Velero tries again, and handles no object that is InProgress: it stays so until the server restarts, and a backup takes its slot and cannot be deleted as long.",
+			Source:    proposed + "; Reconcile in pkg/controller/backup_controller.go and restore_controller.go, which say that the phase is New yet",
+			Witness:   "backup-begins-unseen",
+			Releases:  []string{"v1.14", "v1.18"},
+			field:     func(r *Rules) *bool { return &r.BegunRunForgotten },
 		},
 		{
 			Name:      "queue-slot-leaked",
@@ -194,9 +209,20 @@ func All() []Rule {
 			Source: proposed + "; Reconcile in pkg/controller/backup_queue_controller.go calls AddReadyToStart after its patch, Reconcile in " +
 				"pkg/controller/backup_controller.go AddPostProcessing, and " +
 				"pkg/controller/backup_deletion_controller.go never calls Delete of the tracker",
+			Witness:  "backup-ready-reply-late",
 			Reports:  []string{"velero#10519"},
 			Releases: []string{"v1.18"},
 			field:    func(r *Rules) *bool { return &r.QueueSlotLeaked },
+		},
+		{
+			Name:      "given-up-backup-stays-tracked",
+			Statement: "A backup that was given up, as its location was gone or read-only while it waited for its operations, can be deleted.",
+			Deviation: "Only the finalizer takes a backup that has waited off the tracker, and one that is given up has none: its deletion is refused, as of one in progress, until the server restarts.",
+			Source: proposed + "; Reconcile in pkg/controller/backup_operations_controller.go, which never calls Delete of the tracker, and " +
+				"in pkg/controller/backup_deletion_controller.go",
+			Witness:  "backup-location-read-only-then-deleted",
+			Releases: []string{"v1.14", "v1.18"},
+			field:    func(r *Rules) *bool { return &r.GivenUpBackupStaysTracked },
 		},
 		{
 			Name:      "unfinished-backup-restored",
@@ -204,6 +230,7 @@ func All() []Rule {
 			Deviation: "The validation of a restore does not look at the phase of its backup: one that still waits for its operations is restored as it is, and the restore of one without contents is Failed.",
 			Source:    proposed + "; validateAndComplete in pkg/controller/restore_controller.go",
 			Witness:   "restore-of-waiting-backup",
+			Reports:   []string{"velero#9790"},
 			Releases:  []string{"v1.14", "v1.18"},
 			field:     func(r *Rules) *bool { return &r.UnfinishedBackupRestored },
 		},
@@ -220,9 +247,9 @@ func All() []Rule {
 		{
 			Name:      StaleReadActedUpon,
 			Statement: "Nothing is done to an object by what it was before its last change.",
-			Deviation: "Reconciles read from a cache and patch without a resourceVersion: a short restore is run twice, and a pass over the operations that follows another at once takes its object for one that still waits without errors, so that it ends Completed with a failed operation, or with fewer errors than operations that failed. A sync that has listed the object store just before a backup ended removes the backup as an orphan, and the next one brings it back.",
-			Source: proposed + "; Reconcile in pkg/controller/restore_controller.go, backup_operations_controller.go and restore_operations_controller.go, " +
-				"which read with the manager's cached client; deleteOrphanedBackups in pkg/controller/backup_sync_controller.go",
+			Deviation: "Reconciles read from a cache and patch without a resourceVersion: a short restore is run twice, and a pass over the operations that follows another at once takes its object for one that still waits without errors, so that it ends Completed with a failed operation, or with fewer errors than operations that failed. A sync that has listed the object store just before a backup ended removes the backup as an orphan, and the next one brings it back. A restore whose finalizer met errors is finalized again without them, and a patch that is sent again, as its reply was lost, takes an object back to Finalizing.",
+			Source: proposed + "; Reconcile in pkg/controller/backup_controller.go, restore_controller.go, backup_operations_controller.go, restore_operations_controller.go and " +
+				"restore_finalizer_controller.go, which read with the manager's cached client; deleteOrphanedBackups in pkg/controller/backup_sync_controller.go",
 			Breaks: []string{
 				"final-phase-is-kept", "nothing-finalizes-while-operations-run", "finalizing-without-errors", "finalized-counts-add-up",
 				"failed-operation-means-not-completed", "completed-without-errors", "operations-stay-known", "errors-cover-failed-operations",

@@ -19,7 +19,7 @@ func TestReadings(t *testing.T) {
 		want := Rules{
 			Name: "v1.18", PluginCallWithoutDeadline: true, ReadyBackupForgottenByRestart: true, ProgressErrorIsFinal: true,
 			FailureForgottenBeforePatch: true, MissingOperationsReadAsNone: true, FinalUploadFailureIgnored: true,
-			FinalizerRetriedForEver: true, StartMarksOnce: true, RunPatchGivenUp: true, QueueSlotLeaked: true, UnfinishedBackupRestored: true, DeletionOvertaken: true,
+			FinalizerRetriedForEver: true, StartMarksOnce: true, RunPatchGivenUp: true, BegunRunForgotten: true, QueueSlotLeaked: true, GivenUpBackupStaysTracked: true, UnfinishedBackupRestored: true, DeletionOvertaken: true,
 			StaleReadActedUpon: true, DeletionForgottenByRestart: true,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

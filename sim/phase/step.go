@@ -61,7 +61,7 @@ func (r Rules) step(s State, in Input) (next State, effects Effects, ok bool) {
 		}
 		s.Overtaken, s.Seen, s.Phase, s.Deleted = true, s.Phase, Deleting, true
 		return s, 0, true
-	case RunRepeated, PassRepeated, FailedPassRepeated:
+	case RunRepeated, PassRepeated, FailedPassRepeated, FinalizerRepeated, RunPatchRepeated:
 		next, ok := r.repeat(s, in)
 		return next, 0, ok
 	}
@@ -119,6 +119,11 @@ func (r Rules) begin(s State, in Input) (State, bool) {
 	case in == Validated && runnable:
 		s.Phase = InProgress
 		if s.Kind == Backup {
+			s.Tracked = TrackedRunning
+		}
+	case in == BeginUnseen && runnable:
+		s.Phase, s.Forgotten = InProgress, r.BegunRunForgotten
+		if s.Kind == Backup && !s.Forgotten {
 			s.Tracked = TrackedRunning
 		}
 	case in == BackupUnfinished && s.Kind == Restore && s.Phase == New:

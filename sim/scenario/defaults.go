@@ -2,19 +2,24 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
 // What Velero's server does without flags (pkg/cmd/server/config/config.go and the controllers).
 const (
 	defaultConcurrentBackups          = 1
-	defaultItemOperationTimeout       = 4 * time.Hour
 	defaultItemOperationSyncFrequency = 10 * time.Second
 	defaultResourceTimeout            = 10 * time.Minute
 	defaultGarbageCollectionFrequency = time.Hour
 	defaultBackupSyncPeriod           = time.Minute
-	defaultTTL                        = 30 * 24 * time.Hour
 	defaultStorageLocation            = "default"
+)
+
+// What the server does to objects that do not say otherwise (pkg/cmd/server/config/config.go).
+const (
+	DefaultItemOperationTimeout = 4 * time.Hour
+	DefaultTTL                  = 30 * 24 * time.Hour
 )
 
 // defaults fills them in.
@@ -31,15 +36,15 @@ func setDefaults(s *Scenario, has func(path string) bool) {
 	for i := range s.Backups {
 		d.backup(&s.Backups[i], i)
 	}
-	for i := range s.Restores {
-		d.restore(&s.Restores[i], i)
-	}
 	for i := range s.Schedules {
 		x, path := &s.Schedules[i], fmt.Sprintf("schedules[%d]", i)
 		d.count(path+".backups", &x.Backups)
 		d.spec(path+".template", &x.Template)
 	}
-	if !has("items") && len(s.Manifests) == 0 {
+	for i := range s.Restores {
+		d.restore(&s.Restores[i], i)
+	}
+	if !has("items") && !slices.ContainsFunc(s.Manifests, Manifest.backedUp) {
 		s.Items = []Item{"configmaps/app/settings"}
 	}
 	for _, m := range s.Manifests {
@@ -102,17 +107,24 @@ func (d defaults) backup(b *Backup, i int) {
 }
 
 func (d defaults) spec(path string, b *BackupSpec) {
-	d.duration(path+".itemOperationTimeout", &b.ItemOperationTimeout, defaultItemOperationTimeout)
-	d.duration(path+".ttl", &b.TTL, defaultTTL)
+	d.duration(path+".itemOperationTimeout", &b.ItemOperationTimeout, DefaultItemOperationTimeout)
+	d.duration(path+".ttl", &b.TTL, DefaultTTL)
 	setDefault(&b.StorageLocation, defaultStorageLocation)
 }
 
 func (d defaults) restore(x *Restore, i int) {
 	setDefault(&x.Name, fmt.Sprintf("restore-%d", i+1))
-	if len(d.Backups) == 1 && len(d.Schedules) == 0 {
+	switch {
+	case x.Schedule != "":
+		for _, s := range d.Schedules {
+			if s.Name == x.Schedule && !d.has(listed(d.has, "restore", i)+".backup") {
+				x.Backup = fmt.Sprintf("%s-%d", s.Name, s.Backups)
+			}
+		}
+	case len(d.Backups) == 1 && len(d.Schedules) == 0:
 		setDefault(&x.Backup, d.Backups[0].Name)
 	}
-	d.duration(listed(d.has, "restore", i)+".itemOperationTimeout", &x.ItemOperationTimeout, defaultItemOperationTimeout)
+	d.duration(listed(d.has, "restore", i)+".itemOperationTimeout", &x.ItemOperationTimeout, DefaultItemOperationTimeout)
 }
 
 func (d defaults) plugin(p *Plugin, path string) {
@@ -155,6 +167,9 @@ func (d defaults) fault(i int) {
 	f, path := &d.Faults[i], fmt.Sprintf("faults[%d]", i)
 	setDefault(&f.ID, fmt.Sprintf("fault-%d", i+1))
 	d.at(&f.At, path+".at")
+	if f.Do.repeats() && !d.has(path+".for") {
+		d.count(path+".times", &f.Times)
+	}
 	if f.Do.Kill != nil {
 		d.duration(path+".do.kill.restartAfter", &f.Do.Kill.RestartAfter, 10*time.Second)
 	}
@@ -172,6 +187,10 @@ func (d defaults) at(p *Point, path string) {
 	}
 	if p.Phase != "" {
 		setDefault(&p.Object, d.Expect.Object)
+	}
+	if w := p.Write; w != nil && (w.From != "" || w.Phase != "") {
+		setDefault(&w.Object, d.Expect.Object)
+		setDefault(&w.Verb, "patch")
 	}
 	d.count(path+".nth", &p.Nth)
 }

@@ -8,12 +8,40 @@ func worlds() []string { return []string{"virtual", "envtest"} }
 
 func verbs() []string { return []string{"put", "get", "exists", "delete"} }
 
+func writeVerbs() []string { return []string{"create", "update", "patch", "delete"} }
+
+// reasons for which the API server may refuse a write with the verb; empty: whatever the verb is. They are those of apimachinery's
+// metav1.StatusReason.
+func reasons(verb string) []string {
+	all := []string{"Forbidden", "InternalError", "ServerTimeout", "ServiceUnavailable", "Timeout", "TooManyRequests"}
+	switch verb {
+	case "create":
+		return append(all, "Invalid")
+	case "update", "patch":
+		return append(all, "Conflict", "Invalid", "NotFound")
+	case "delete":
+		return append(all, "Conflict", "NotFound")
+	}
+	return all
+}
+
 func methods() []string {
 	return []string{"AppliesTo", "Execute", "Progress", "Cancel", "AreAdditionalItemsReady"}
 }
 
 func actions() []string {
 	return []string{string(BackupItemAction), string(RestoreItemAction), string(DeleteItemAction)}
+}
+
+// deeds are what a fault can do.
+func deeds() []string {
+	return []string{
+		"kill", "fail", "lose", "tear", "hang", "outage", "crash", "refuse", "loseReply", "latency", "location", "delete", "remove", "describe",
+	}
+}
+
+func locationChanges() []string {
+	return []string{string(ReadOnly), string(ReadWrite), string(Removed), string(Created)}
 }
 
 func afterCancels() []string { return []string{string(Fails), string(Completes), string(Continues)} }

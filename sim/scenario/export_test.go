@@ -2,15 +2,21 @@ package scenario
 
 // What the schema takes from the parser.
 var (
-	Worlds       = worlds
-	Verbs        = verbs
-	Methods      = methods
-	Actions      = actions
-	AfterCancels = afterCancels
-	Resources    = resources
-	PhasesOf     = phasesOf
-	RuleNames    = ruleNames
+	LocationChanges = locationChanges
+	Worlds          = worlds
+	Verbs           = verbs
+	WriteVerbs      = writeVerbs
+	Reasons         = reasons
+	Methods         = methods
+	Actions         = actions
+	AfterCancels    = afterCancels
+	Resources       = resources
+	PhasesOf        = phasesOf
+	RuleNames       = ruleNames
 )
+
+// Reports is the pattern of a report's name.
+const Reports = reports
 
 // The parser's bounds.
 const (

@@ -15,7 +15,8 @@ const full = "\ufeff---\r\n" + `# First line.
 # Not part of it.
 apiVersion: velosim.io/v1alpha1
 kind: Scenario
-metadata: {name: full}
+metadata: {name: full, reports: [velero#6490, openebs/velero-plugin#78]}
+store: {immutable: true}
 backup: {name: b, itemOperationTimeout: 90m}
 restore: {name: r, itemOperationTimeout: 1h30m}
 items: [configmaps/app/settings, "secrets/app/token"]
@@ -74,11 +75,12 @@ server:
   garbageCollectionFrequency: 30m
   backupSyncPeriod: 2m
 backups:
-- {ttl: 24h, includedNamespaces: [web]}
+- {ttl: 24h, includedNamespaces: [web], spec: {csiSnapshotTimeout: 1m, orderedResources: {pods: web/web}}}
 - {name: elsewhere, storageLocation: other, at: {phase: InProgress, object: backup/backup-1}}
 restores:
 - {backup: backup-1}
 - {name: early, backup: daily-1, at: {store: {verb: put, key: backups/backup-1/velero-backup.json}}}
+- {name: latest, schedule: daily, spec: {uploaderConfig: {parallelFilesDownload: 2}, namespaceMapping: {web: copy}}}
 schedules:
 - name: daily
   every: 24h
@@ -119,6 +121,15 @@ faults:
 - {at: {phase: New}, do: {describe: backup/daily-1}}
 - {at: {store: {verb: get, key: backups/backup-1/backup-1.tar.gz}}, do: {fail: denied}}
 - {at: {store: {verb: get, key: backups/backup-1/velero-backup.json}}, do: {lose: {}}}
+- {at: {store: {verb: put, key: backups/backup-1/backup-1.tar.gz}}, do: {tear: {error: connection reset}}}
+- {at: {store: {verb: get, key: restores/restore-1/restore-restore-1-itemoperations.json.gz}}, do: {hang: {}}}
+- {at: {call: {plugin: example.io/skips, method: Execute}}, do: {crash: {}}}
+- {at: {phase: Completed}, do: {outage: 1h}}
+- {at: {phase: Completed}, do: {location: Removed}}
+- {at: {write: {object: backup/backup-1, verb: patch, from: Queued, phase: ReadyToStart}}, do: {refuse: Conflict}, times: 2}
+- {at: {write: {}}, do: {refuse: ServiceUnavailable}, for: 1m}
+- {at: {write: {object: pods/web/web}}, do: {loseReply: true}}
+- {at: {write: {object: deletion/backup-1}, after: true}, do: {latency: 5s}}
 expect:
   object: backup/backup-1
   phase: Deleted
@@ -126,6 +137,7 @@ expect:
     backup/elsewhere: {phase: FailedValidation, errors: 0, warnings: 2}
     restore/restore-1: {phase: Completed, operations: {attempted: 1, completed: 1, failed: 0}}
   must: [{phase: Deleting}]
+  strikes: [fault-1]
 `
 
 // head is what every scenario starts with, minimal the shortest there is.

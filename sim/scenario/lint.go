@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -104,11 +105,23 @@ func distinct[T ~string](l *linter, path string, values []T) {
 	}
 }
 
+// reports as GitHub abbreviates them: a repository, or one with its owner, and the number.
+const reports = `^([A-Za-z0-9._-]+/)?[A-Za-z0-9._-]+#[1-9][0-9]*$`
+
 func (l *linter) head() {
 	s := l.scenario
 	l.oneOf("apiVersion", s.APIVersion, "an apiVersion of scenarios", []string{APIVersion})
 	l.oneOf("kind", s.Kind, "a kind that velosim has", []string{Kind})
 	l.valid("metadata.name", s.Metadata.Name, "a DNS label", validation.IsDNS1123Label(s.Metadata.Name))
+	l.filled("metadata.reports", len(s.Metadata.Reports), "a report")
+	report := regexp.MustCompile(reports)
+	for i, name := range s.Metadata.Reports {
+		if !report.MatchString(name) {
+			l.complain(fmt.Sprintf("metadata.reports[%d]", i), "%s is not a report; write repository#number, or owner/repository#number: velero#6490",
+				quote(name))
+		}
+	}
+	distinct(l, "metadata.reports", s.Metadata.Reports)
 	l.filled("worlds", len(s.Worlds), "a world")
 	for i, name := range s.Worlds {
 		l.oneOf(fmt.Sprintf("worlds[%d]", i), name, "a world", worlds())

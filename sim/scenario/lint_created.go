@@ -94,6 +94,7 @@ func (l *linter) spec(path string, b *BackupSpec) {
 	l.valid(path+".storageLocation", b.StorageLocation, "a name", validation.IsDNS1123Subdomain(b.StorageLocation))
 	l.filled(path+".includedNamespaces", len(b.IncludedNamespaces), "a namespace")
 	distinct(l, path+".includedNamespaces", b.IncludedNamespaces)
+	l.overlay(path+".spec", "backup", b.Spec, []string{"itemOperationTimeout", "ttl", "includedNamespaces", "storageLocation"})
 	if !l.decoded("items") || !l.decoded("manifests") {
 		return
 	}
@@ -114,8 +115,29 @@ func (l *linter) restore(i int) {
 	if same := func(other Restore) bool { return other.Name == x.Name }; slices.ContainsFunc(l.scenario.Restores[:i], same) {
 		l.complain(path+".name", "there is a restore named %s already; choose another", quote(x.Name))
 	}
-	l.restored(path+".backup", x)
+	if l.has(path + ".schedule") {
+		l.ofSchedule(path, x)
+	} else {
+		l.restored(path+".backup", x)
+	}
 	l.positive(path+".itemOperationTimeout", x.ItemOperationTimeout.Duration == 0)
+	l.overlay(path+".spec", "restore", x.Spec, []string{"itemOperationTimeout"})
+}
+
+// ofSchedule checks the schedule whose backup is restored.
+func (l *linter) ofSchedule(path string, x *Restore) {
+	l.name(path+".schedule", x.Schedule)
+	if l.has(path + ".backup") {
+		l.complain(path+".backup", "is what Velero finds among the backups of schedule %s; keep one of the two", quote(x.Schedule))
+	}
+	if x.At != nil || !l.decoded("schedules") {
+		return
+	}
+	names := make([]string, len(l.scenario.Schedules))
+	for i, s := range l.scenario.Schedules {
+		names[i] = s.Name
+	}
+	l.oneOf(path+".schedule", x.Schedule, "a schedule of the scenario, so that the restore would never be created; correct it, or say when it is: at", names)
 }
 
 // restored checks the backup that is restored. Without a point of creation it must be one that can be restored.

@@ -52,6 +52,8 @@ func (l *linter) needs(c creation) needs {
 		return needs{all: []string{c.at.Object}}
 	case c.at.Store != nil:
 		return needs{all: []string{ofKey(c.at.Store.Key)}}
+	case c.at.Write != nil:
+		return l.writes(c.at.Write.Object)
 	default:
 		return needs{any: l.callers(c.at.Call.Plugin)}
 	}

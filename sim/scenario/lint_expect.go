@@ -16,15 +16,34 @@ func (l *linter) expect() {
 		l.object("expect.object", e.Object)
 	}
 	l.outcomes("expect", &e.Outcomes, l.demanded)
+	l.strikes()
 	if e.Deviation == nil {
 		return
 	}
 	d := e.Deviation
 	l.oneOf("expect.deviation.rule", d.Rule, "a deviation that velosim knows", ruleNames())
+	if !l.has("expect.deviation.phase") {
+		l.complain("expect.deviation.phase", "is missing")
+	}
 	l.outcomes("expect.deviation", &d.Outcomes, l.deviates)
 	breaks := len(phase.Named(d.Rule).Breaks) > 0
 	if reflect.DeepEqual(d.Outcomes, e.Outcomes) && l.sound("expect") && !breaks { // else it differs in more than the outcome
 		l.complain("expect.deviation", "is what is expected anyway; say how it differs, or remove it")
+	}
+}
+
+// strikes checks the faults that must strike.
+func (l *linter) strikes() {
+	if l.scenario.Expect.Strikes == nil || !l.decoded("faults") {
+		return
+	}
+	ids := make([]string, len(l.scenario.Faults))
+	for i, f := range l.scenario.Faults {
+		ids[i] = f.ID
+	}
+	distinct(l, "expect.strikes", *l.scenario.Expect.Strikes)
+	for i, id := range *l.scenario.Expect.Strikes {
+		l.oneOf(fmt.Sprintf("expect.strikes[%d]", i), id, "the id of a fault", ids)
 	}
 }
 
@@ -48,6 +67,9 @@ func (l *linter) outcomes(path string, o *Outcomes, rest func(path string, o *Ou
 	for i := range o.Must {
 		at := fmt.Sprintf("%s.must[%d]", path, i)
 		l.point(at, &o.Must[i])
+		if l.has(at + ".write") {
+			l.complain(at+".write", "cannot be asked for; name the phase that it brings, or what comes of it")
+		}
 		for _, name := range []string{"delay", "after"} {
 			if l.has(at + "." + name) {
 				l.complain(at+"."+name, "means nothing here: the point is passed or not; remove it")

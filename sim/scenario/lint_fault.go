@@ -19,6 +19,7 @@ func (l *linter) fault(i int) {
 	}
 	l.point(path+".at", &f.At)
 	l.do(path, f)
+	l.repeats(path, f)
 	l.alone(i)
 }
 
@@ -34,9 +35,11 @@ func (l *linter) alone(i int) {
 }
 
 // excludes tells whether only one of two faults at a point can have an effect: a server that was killed is not killed again and sees
-// no error, an access fails once, and what is gone, or was asked for, is so once.
+// no error, an access fails and a reply is lost once, and what is gone, or was asked for, is so once.
 func excludes(a, b Do) bool {
-	stops := func(d Do) bool { return d.Kill != nil || d.Fail != "" }
+	stops := func(d Do) bool {
+		return d.Kill != nil || d.Fail != "" || d.Refuse != "" || d.LoseReply || d.Tear != nil || d.Hang != nil || d.Crash != nil
+	}
 	return stops(a) && stops(b) || !stops(a) && reflect.DeepEqual(a, b)
 }
 
@@ -45,15 +48,17 @@ func (l *linter) do(path string, f *Fault) {
 		return
 	}
 	named := 0
-	for _, name := range []string{"kill", "fail", "lose", "delete", "remove", "describe"} {
+	for _, name := range deeds() {
 		if l.has(path + ".do." + name) {
 			named++
 		}
 	}
 	if named != 1 {
-		l.complain(path+".do", "names %d actions; write exactly one of kill: {}, fail: ERROR, lose: {}, delete: OBJECT, remove: OBJECT and describe: OBJECT", named)
+		l.complain(path+".do", "names %d actions; write exactly one of: %s", named, list(deeds()))
 		return
 	}
+	l.atWrite(path, f)
+	l.storage(path, f)
 	l.user(path, f, "delete", f.Do.Delete)
 	l.user(path, f, "remove", f.Do.Remove)
 	l.user(path, f, "describe", f.Do.Describe)
@@ -128,7 +133,7 @@ func (s *Scenario) fates() fates {
 }
 
 func (all *fates) expires(backup string, spec BackupSpec) {
-	if spec.TTL.Duration < defaultTTL {
+	if spec.TTL.Duration < DefaultTTL {
 		all.deleted[backup] = true
 	}
 	all.backups = all.backups || all.deleted[backup]

@@ -38,6 +38,9 @@ func (l *linter) manifest(i int, path string, m Manifest) {
 			l.complain(path+".metadata."+field, "is set by the API server, which takes no object that has it; remove it")
 		}
 	}
+	if kind == "VolumeSnapshotLocation" && namespace != "" && namespace != VeleroNamespace {
+		l.complain(path+".metadata.namespace", "Velero looks for its locations in its own namespace; write %s", VeleroNamespace)
+	}
 	item, ok := m.Item()
 	same := func(other Manifest) bool { of, _ := other.Item(); return of == item }
 	switch {

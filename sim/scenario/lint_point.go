@@ -10,9 +10,15 @@ import (
 
 func (l *linter) point(path string, p *Point) {
 	l.positive(path+".nth", p.Nth == 0)
-	byPhase, byCall, byStore := l.has(path+".phase"), l.has(path+".call"), l.has(path+".store")
-	if l.has(path) && (byPhase && byCall || byPhase && byStore || byCall && byStore || !byPhase && !byCall && !byStore) {
-		l.complain(path, "a point is exactly one of phase, call and store")
+	byPhase, byCall, byStore, byWrite := l.has(path+".phase"), l.has(path+".call"), l.has(path+".store"), l.has(path+".write")
+	named := 0
+	for _, by := range []bool{byPhase, byCall, byStore, byWrite} {
+		if by {
+			named++
+		}
+	}
+	if l.has(path) && named != 1 {
+		l.complain(path, "a point is exactly one of phase, call, store and write")
 		return
 	}
 	if byPhase {
@@ -22,7 +28,7 @@ func (l *linter) point(path string, p *Point) {
 		l.phase(path+".phase", p.Phase, p.Object)
 		l.comes(path, p)
 		if l.has(path + ".after") {
-			l.complain(path+".after", "goes with call and store; a phase strikes after its write")
+			l.complain(path+".after", "goes with call, store and write; a phase strikes after its write")
 		}
 	}
 	if byCall {
@@ -36,6 +42,12 @@ func (l *linter) point(path string, p *Point) {
 			l.complain(path+".object", "goes with phase; the key says whose object it is")
 		}
 		l.access(path+".store", p.Store)
+	}
+	if byWrite {
+		if l.has(path + ".object") {
+			l.complain(path+".object", "goes with phase; write: {object: …} says what is written")
+		}
+		l.write(path+".write", p.Write)
 	}
 }
 
@@ -64,8 +76,12 @@ func (l *linter) never(object, name string) string {
 	}
 	rejected := p != phase.New && p != phase.Queued && p != phase.ReadyToStart && p != phase.FailedValidation
 	if kind == "restore" {
-		if backup := l.scenario.RestoreNamed(of).Backup; rejected && l.scenario.BackupNamed(backup) == nil {
-			return "the restore fails validation: there is no backup " + quote(backup) + "; add it, or choose another phase"
+		x := l.scenario.RestoreNamed(of)
+		switch unknown := l.scenario.BackupNamed(x.Backup) == nil; {
+		case rejected && unknown && x.Schedule != "":
+			return "the restore fails validation: there is no schedule " + quote(x.Schedule) + "; add it, or choose another phase"
+		case rejected && unknown:
+			return "the restore fails validation: there is no backup " + quote(x.Backup) + "; add it, or choose another phase"
 		}
 	} else if location := l.scenario.BackupNamed(of).StorageLocation; rejected && location != defaultStorageLocation {
 		return "the backup fails validation: there is no storage location " + quote(location) + "; choose another phase"
@@ -142,11 +158,11 @@ func (l *linter) resourcesOf(object string) []string {
 	return resourcesIn(l.scenario.Items, spec.IncludedNamespaces)
 }
 
-// resourcesIn are those of the items in some namespaces; none: in all.
+// resourcesIn are those of the items in some namespaces; none: in all but the server's own.
 func resourcesIn(items []Item, namespaces []string) []string {
 	var found []string
 	for _, item := range items {
-		in := len(namespaces) == 0 || slices.Contains(namespaces, item.Namespace())
+		in := len(namespaces) == 0 && item.Namespace() != VeleroNamespace || slices.Contains(namespaces, item.Namespace())
 		if resource := item.Resource(); in && !slices.Contains(found, resource) {
 			found = append(found, resource)
 		}

@@ -12,6 +12,7 @@ type stored struct {
 	always   string
 	reopened string // further accesses, when the backup has operations or is restored
 	restored string // further accesses, when the backup is restored
+	hooked   string // further accesses, when hooks of the restore fail
 }
 
 // The objects that a scenario's run accesses. Their names are those of Velero 1.18's pkg/persistence/object_store_layout.go. Who puts
@@ -36,7 +37,7 @@ var (
 	storedOfRestore = []stored{
 		{name: "restore-%s-itemoperations.json.gz", always: "put exists get"},
 		{name: "restore-%s-resource-list.json.gz", always: "put exists get"},
-		{name: "restore-%s-results.gz", always: "put"},
+		{name: "restore-%s-results.gz", always: "put", hooked: "exists get"},
 		{name: "restore-%s-logs.gz", always: "put"},
 		{name: "%s-volumeinfo.json.gz", always: "put"},
 	}
@@ -66,11 +67,21 @@ func (l *linter) accesses(object string) []accessed {
 		if restored {
 			verbs = append(verbs, strings.Fields(o.restored)...)
 		}
+		if l.hooked(kind) {
+			verbs = append(verbs, strings.Fields(o.hooked)...)
+		}
 		if len(verbs) > 0 {
 			all = append(all, accessed{kind + "s/" + name + "/" + strings.ReplaceAll(o.name, "%s", name), verbs})
 		}
 	}
 	return all
+}
+
+// hooked tells whether Velero may run hooks for objects of the kind: they are in a spec, or at pods.
+func (l *linter) hooked(kind string) bool {
+	s := l.scenario
+	return kind == "restore" && (slices.ContainsFunc(s.Restores, func(x Restore) bool { return len(x.Spec) > 0 }) ||
+		slices.ContainsFunc(s.Manifests, func(m Manifest) bool { return m["kind"] == "Pod" }))
 }
 
 // ofKey is the object whose key in the object store it is.

@@ -22,7 +22,25 @@ func objectKinds() []objectKind {
 		{"v1", "PersistentVolumeClaim", "persistentvolumeclaims", false},
 		{"v1", "Pod", "pods", false},
 		{"apps/v1", "Deployment", "deployments", false},
+		{"velero.io/v1", "VolumeSnapshotLocation", "volumesnapshotlocations", false},
 	}
+}
+
+// VeleroNamespace is the server's own namespace, as scenarios call it.
+const VeleroNamespace = "velero"
+
+// backedUp tells whether the object is there to be backed up, and not for the server.
+func (m Manifest) backedUp() bool {
+	item, ok := m.Item()
+	return !ok || item.Namespace() != VeleroNamespace
+}
+
+// UnmarshalJSON implements json.Unmarshaler: whole numbers stay whole, as Kubernetes has them.
+func (s *Spec) UnmarshalJSON(b []byte) error {
+	var fields map[string]any
+	err := json.Unmarshal(b, &fields)
+	*s = fields
+	return err
 }
 
 // UnmarshalJSON implements json.Unmarshaler: whole numbers stay whole, as Kubernetes has them.

@@ -99,7 +99,7 @@ func (s *Scenario) Expires() (ttl time.Duration, expires bool) {
 		specs = append(specs, x.Template)
 	}
 	for _, b := range specs {
-		if b.TTL.Duration < defaultTTL {
+		if b.TTL.Duration < DefaultTTL {
 			ttl, expires = max(ttl, b.TTL.Duration), true
 		}
 	}
@@ -120,6 +120,11 @@ func (s *Scenario) Order() []string {
 		}
 	}
 	return objects
+}
+
+// Must reports whether the fault must strike, as nothing else shows what the scenario is about.
+func (s *Scenario) Must(f Fault) bool {
+	return s.Expect.Strikes == nil || slices.Contains(*s.Expect.Strikes, f.ID)
 }
 
 // Points are those at which something happens in a run, by what does.
@@ -153,7 +158,13 @@ type Naming struct {
 func NewNaming(s *Scenario) *Naming { return &Naming{scenario: s, made: map[string][]string{}} }
 
 // Of is the scenario's name of the object. It must see a schedule's backups in the order of their creation.
-func (n *Naming) Of(object string) string {
+func (n *Naming) Of(object string) string { return n.name(object, true) }
+
+// Next is the scenario's name of an object that may yet have to be created.
+func (n *Naming) Next(object string) string { return n.name(object, false) }
+
+// name is the scenario's name of the object; seen: it has been created.
+func (n *Naming) name(object string, seen bool) string {
 	name, ok := strings.CutPrefix(object, "backup/")
 	if !ok {
 		return object
@@ -168,7 +179,9 @@ func (n *Naming) Of(object string) string {
 	i := slices.Index(made, name)
 	if i < 0 {
 		i = len(made)
-		n.made[schedule.Name] = append(made, name)
+		if seen {
+			n.made[schedule.Name] = append(made, name)
+		}
 	}
 	return fmt.Sprintf("backup/%s-%d", schedule.Name, i+1)
 }

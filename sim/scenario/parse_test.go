@@ -152,9 +152,10 @@ func TestEveryField(t *testing.T) {
 	want := &scenario.Scenario{
 		APIVersion:  "velosim.io/v1alpha1",
 		Kind:        "Scenario",
-		Metadata:    scenario.Metadata{Name: "full"},
+		Metadata:    scenario.Metadata{Name: "full", Reports: []string{"velero#6490", "openebs/velero-plugin#78"}},
 		Description: "First line.\n\n  Third line, indented.",
 		Server:      server(),
+		Store:       scenario.Store{Immutable: true},
 		Backups:     []scenario.Backup{{Name: "b", BackupSpec: spec(1.5)}},
 		Restores:    []scenario.Restore{{Name: "r", Backup: "b", ItemOperationTimeout: hours(1.5)}},
 		Items:       []scenario.Item{"configmaps/app/settings", "secrets/app/token"},
@@ -235,6 +236,7 @@ func TestSeveralObjects(t *testing.T) {
 	daily := spec(1)
 	first, elsewhere := spec(4), spec(4)
 	first.TTL, first.IncludedNamespaces, elsewhere.StorageLocation = hours(24), []string{"web"}, "other"
+	first.Spec = scenario.Spec{"csiSnapshotTimeout": "1m", "orderedResources": map[string]any{"pods": "web/web"}}
 	type created struct {
 		Backups   []scenario.Backup
 		Restores  []scenario.Restore
@@ -253,6 +255,10 @@ func TestSeveralObjects(t *testing.T) {
 			{
 				Name: "early", Backup: "daily-1", ItemOperationTimeout: hours(4),
 				At: &scenario.Point{Store: &scenario.Access{Verb: "put", Key: "backups/backup-1/velero-backup.json"}, Nth: 1},
+			},
+			{
+				Name: "latest", Backup: "daily-2", Schedule: "daily", ItemOperationTimeout: hours(4),
+				Spec: scenario.Spec{"uploaderConfig": map[string]any{"parallelFilesDownload": int64(2)}, "namespaceMapping": map[string]any{"web": "copy"}},
 			},
 		},
 		Schedules: []scenario.Schedule{{Name: "daily", Every: hours(24), Backups: 2, Template: daily}},
@@ -281,6 +287,7 @@ func TestSeveralObjects(t *testing.T) {
 			},
 			Must: []scenario.Point{{Phase: "Deleting", Object: "backup/backup-1", Nth: 1}},
 		},
+		Strikes: &[]string{"fault-1"},
 	}
 	if diff := cmp.Diff(expect, s.Expect); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

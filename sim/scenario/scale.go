@@ -12,11 +12,12 @@ import (
 const RealTimeScale = 0.05
 
 // RealTime returns a copy of the scenario that a world without virtual time can run: as Scaled does, so far apart that a machine
-// under load keeps the order, and that a server that was killed is back before the next thing happens. A call that takes longer
-// than its deadline still does. Of sums, the order is kept of a kill's delay and its restart; others may change theirs.
+// under load keeps the order, that a server that was killed is back, and that an outage was seen, before the next thing happens. A call
+// that takes longer than its deadline still does. How long a fault strikes is scaled as polls and timeouts of the server are. Of sums, the
+// order is kept of a kill's delay and its restart; others may change theirs.
 func (s *Scenario) RealTime() *Scenario {
 	step := 3 * time.Second
-	if slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do.Kill != nil }) {
+	if slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do.Kill != nil || f.Do.Outage.Duration > 0 }) {
 		step = 15 * time.Second
 	}
 	slow := slices.ContainsFunc(s.Plugins, func(p Plugin) bool {
@@ -30,6 +31,11 @@ func (s *Scenario) RealTime() *Scenario {
 	x := &c.Server
 	for _, d := range []*Duration{&x.ItemOperationSyncFrequency, &x.ResourceTimeout, &x.BackupSyncPeriod} {
 		d.Duration = max(500*time.Millisecond, time.Duration(RealTimeScale*float64(d.Duration)))
+	}
+	for i := range c.Faults { // retries go on for a time that the resource timeout gives
+		if f := &c.Faults[i]; f.For.Duration > 0 {
+			f.For.Duration = max(500*time.Millisecond, time.Duration(RealTimeScale*float64(f.For.Duration)))
+		}
 	}
 	if _, expires := s.Expires(); !expires { // else it is among the instants that keep their order
 		x.GarbageCollectionFrequency.Duration = time.Duration(RealTimeScale * float64(x.GarbageCollectionFrequency.Duration))
@@ -120,7 +126,7 @@ func (s *Scenario) durations() []*Duration {
 	all := s.timeouts()
 	for i := range s.Backups {
 		b := &s.Backups[i]
-		if b.TTL.Duration < defaultTTL {
+		if b.TTL.Duration < DefaultTTL {
 			all = append(all, &b.TTL)
 		}
 		if b.At != nil {
@@ -135,7 +141,7 @@ func (s *Scenario) durations() []*Duration {
 	for i := range s.Schedules {
 		x := &s.Schedules[i]
 		all = append(all, &x.Every)
-		if x.Template.TTL.Duration < defaultTTL {
+		if x.Template.TTL.Duration < DefaultTTL {
 			all = append(all, &x.Template.TTL)
 		}
 	}
@@ -156,7 +162,10 @@ func (s *Scenario) durations() []*Duration {
 	}
 	for i := range s.Faults {
 		f := &s.Faults[i]
-		all = append(all, &f.At.Delay)
+		all = append(all, &f.At.Delay, &f.Do.Latency)
+		if f.Do.Outage.Duration > 0 {
+			all = append(all, &f.Do.Outage)
+		}
 	}
 	return all
 }

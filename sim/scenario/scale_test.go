@@ -141,3 +141,29 @@ expect: {phase: Completed}
 		t.Errorf("a ttl that nobody set has become %v", got)
 	}
 }
+
+// TestRealTimeOfWriteFaults: how long writes are refused is scaled as the time is for which they are tried again, and latency keeps its order.
+func TestRealTimeOfWriteFaults(t *testing.T) {
+	s, errs := scenario.Parse("s.yaml", []byte(`
+apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: s}
+backup: {itemOperationTimeout: 1h}
+server: {resourceTimeout: 20m}
+faults:
+- {at: {write: {phase: Completed}}, do: {refuse: Timeout}, for: 10m}
+- {at: {write: {phase: Finalizing}}, do: {latency: 10m}}
+expect: {phase: Completed}
+`))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	r := s.RealTime()
+	got := []time.Duration{r.Faults[0].For.Duration, r.Server.ResourceTimeout.Duration, r.Faults[1].Do.Latency.Duration, r.Backups[0].ItemOperationTimeout.Duration}
+	if diff := cmp.Diff([]time.Duration{30 * time.Second, time.Minute, 3 * time.Second, 6 * time.Second}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s.Faults[0].For.Duration != 10*time.Minute {
+		t.Errorf("the original has changed: %+v", s.Faults[0])
+	}
+}

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/velosim/velosim/scenarios"
-	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 )
 
@@ -82,6 +81,8 @@ func mapped(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[scenario.Duration]():
 		return &jsonschema.Schema{Title: "duration", Type: "string", Pattern: durations}
+	case reflect.TypeFor[scenario.Spec]():
+		return &jsonschema.Schema{Title: "fields of Velero's API", Type: "object", MinProperties: new(uint64(1))}
 	case reflect.TypeFor[scenario.Manifest]():
 		s, metadata := object("apiVersion", "kind"), object("namespace", "name")
 		s.Title, metadata.Description = "Kubernetes object", "`metadata` of the object."
@@ -115,7 +116,7 @@ func refine(s *jsonschema.Schema, name string) {
 			field.MinLength = new(uint64(1))
 			values(field, name, p.Key)
 		}
-		if slices.Contains([]string{"worlds", "resources", "path", "includedNamespaces", "must", "objects"}, p.Key) {
+		if slices.Contains([]string{"reports", "worlds", "resources", "path", "includedNamespaces", "must", "objects"}, p.Key) {
 			least := uint64(1)
 			if field.Type == "array" {
 				field.MinItems = &least
@@ -132,9 +133,11 @@ func refine(s *jsonschema.Schema, name string) {
 		exclude(s, "backup", "backups")
 		exclude(s, "restore", "restores")
 	case "Point":
-		for _, one := range []string{"phase", "call", "store"} {
+		for _, one := range []string{"phase", "call", "store", "write"} {
 			s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: []string{one}})
 		}
+	case "Deviation":
+		s.Required = append(s.Required, "phase")
 	case "Do":
 		s.MinProperties, s.MaxProperties = new(uint64(1)), new(uint64(1))
 	case "Behaviour", "Execute", "Ready":
@@ -156,73 +159,6 @@ func exclude(s *jsonschema.Schema, a, b string) {
 		}
 	}
 	s.AllOf = append(s.AllOf, &jsonschema.Schema{Not: both})
-}
-
-// values that the field of a struct can have, if it is a string.
-func values(s *jsonschema.Schema, of, field string) {
-	if s == nil || s.Type != "string" {
-		return
-	}
-	const (
-		label  = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-		object = `^(backup|restore)/[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-	)
-	named := func(most int) { s.Pattern, s.MaxLength = label, new(uint64(most)) }
-	switch field {
-	case "apiVersion":
-		s.Const = scenario.APIVersion
-	case "kind":
-		s.Const = scenario.Kind
-	case "worlds":
-		s.Enum = enum(scenario.Worlds())
-	case "action":
-		s.Enum = enum(scenario.Actions())
-	case "resources":
-		s.Enum = enum(scenario.Resources(false))
-	case "afterCancel":
-		s.Enum = enum(scenario.AfterCancels())
-	case "method":
-		s.Enum = enum(scenario.Methods())
-	case "verb":
-		s.Enum = enum(scenario.Verbs())
-	case "rule":
-		s.Enum = enum(scenario.RuleNames())
-	case "phase", "path":
-		phases := scenario.PhasesOf(phase.Backup)
-		if of != "Point" && field == "phase" {
-			phases = append(phases, scenario.Deleted)
-		}
-		s.Enum = enum(phases)
-	case "object", "delete", "describe":
-		s.Pattern = object
-	case "remove":
-		s.Pattern = strings.Replace(object, "|restore", "", 1)
-	case "items", "additionalItems", "itemsToUpdate", "updated":
-		s.Pattern = `^[a-z]+/[^/]+/[^/]+$`
-	case "cancelled", "plugin":
-		s.Pattern = `^[^/]+/[^/]+$`
-	case "id", "includedNamespaces":
-		named(63)
-	case "backup":
-		named(63)
-	case "name":
-		switch of {
-		case "Plugin":
-			s.Pattern = `^[^/]+/[^/]+$`
-		case "Schedule":
-			named(scenario.MaxScheduleName)
-		default:
-			named(63)
-		}
-	}
-}
-
-func enum(values []string) []any {
-	all := make([]any, len(values))
-	for i, v := range values {
-		all[i] = v
-	}
-	return all
 }
 
 // TestSchemaAgreesWithParse: what Parse accepts the schema accepts, and of what Parse rejects it rejects all but what is listed.

@@ -18,7 +18,7 @@ type Scenario struct {
 	APIVersion string `json:"apiVersion"`
 	// Kind of document.
 	Kind string `json:"kind"`
-	// Metadata has the name.
+	// Metadata has the name, and the reports in upstream trackers.
 	Metadata Metadata `json:"metadata"`
 	// Description is the comment at the top of the file, without its "#".
 	Description string `json:"description,omitempty"`
@@ -26,6 +26,8 @@ type Scenario struct {
 	Worlds []string `json:"worlds,omitempty"`
 	// Server is how Velero's server was started.
 	Server Server `json:"server,omitzero"`
+	// Store is what the object store is like.
+	Store Store `json:"store,omitzero"`
 	// Backup is short for a list with one backup. Parse makes Backups of it.
 	Backup *Backup `json:"backup,omitempty"`
 	// Backups are those that the user creates, one after the other, or at their points of creation. Default: one with every
@@ -38,9 +40,10 @@ type Scenario struct {
 	Restores []Restore `json:"restores,omitempty"`
 	// Schedules are created before the backups.
 	Schedules []Schedule `json:"schedules,omitempty"`
-	// Items are objects in the cluster. Default: configmaps/app/settings, unless there are manifests.
+	// Items are objects in the cluster. Default: configmaps/app/settings, unless there are manifests outside the namespace velero.
 	Items []Item `json:"items,omitempty"`
-	// Manifests are items as one gives them to kubectl. Parse adds them to Items.
+	// Manifests are items as one gives them to kubectl. Parse adds them to Items. In the namespace velero, the server's own, is what a spec
+	// refers to: config maps of policies, locations of volume snapshots. A restore does not delete it before.
 	Manifests []Manifest `json:"manifests,omitempty"`
 	// Plugins that are registered with the server.
 	Plugins []Plugin `json:"plugins,omitempty"`
@@ -50,10 +53,12 @@ type Scenario struct {
 	Expect Expect `json:"expect"`
 }
 
-// Metadata names the scenario.
+// Metadata says what the scenario is known by.
 type Metadata struct {
 	// Name is a DNS label; in the catalogue it equals the file's name.
 	Name string `json:"name"`
+	// Reports in upstream trackers that it reproduces, or shows to be fixed: velero#6490.
+	Reports []string `json:"reports,omitempty"`
 }
 
 // Server is what the flags of `velero server` say (pkg/cmd/server/config/config.go).
@@ -85,20 +90,30 @@ type BackupSpec struct {
 	ItemOperationTimeout Duration `json:"itemOperationTimeout,omitzero"`
 	// TTL is how long the backup is kept. Default: 720h, the server's own.
 	TTL Duration `json:"ttl,omitzero"`
-	// IncludedNamespaces are the namespaces that are backed up. Default: those of all items.
+	// IncludedNamespaces are the namespaces that are backed up. Default: those of all items but of velero, the server's own.
 	IncludedNamespaces []string `json:"includedNamespaces,omitempty"`
 	// StorageLocation is where it is stored. Default: default, the only one there is: with another the backup fails validation.
 	StorageLocation string `json:"storageLocation,omitempty"`
+	// Spec is what else the Backup's spec says.
+	Spec Spec `json:"spec,omitempty"`
 }
+
+// Spec is what else the spec of a Backup or Restore says, as Velero's API has it: excludedResources: [secrets]. Namespaces in
+// includedNamespaces, excludedNamespaces and namespaceMapping are those of the scenario. Durations keep their length where time is real.
+type Spec map[string]any
 
 // Restore is a Velero Restore that the user creates.
 type Restore struct {
 	// Name of the Restore object. Default: restore-1, restore-2, ….
 	Name string `json:"name,omitempty"`
-	// Backup that it restores, by name; it need not exist. Default: the scenario's only one.
+	// Backup that it restores, by name; it need not exist. Default: the scenario's only one, or the last one of Schedule.
 	Backup string `json:"backup,omitempty"`
+	// Schedule whose last Completed backup it restores, by name; it need not exist. Which one that is, Velero finds. It excludes Backup.
+	Schedule string `json:"schedule,omitempty"`
 	// ItemOperationTimeout is how long Velero waits for each item operation. Default: 4h, the server's own.
 	ItemOperationTimeout Duration `json:"itemOperationTimeout,omitzero"`
+	// Spec is what else the Restore's spec says.
+	Spec Spec `json:"spec,omitempty"`
 	// At is the point at which the user creates it, whatever has become of its backup. Default: when all backups without At have
 	// ended, and the restores before it, if its backup is Completed or PartiallyFailed.
 	At *Point `json:"at,omitempty"`

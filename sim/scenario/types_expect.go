@@ -8,6 +8,8 @@ type Expect struct {
 	// Object whose outcome is said here, backup/NAME or restore/NAME. Default: the last restore, or backup if there is none.
 	Object string `json:"object,omitempty"`
 	Outcomes
+	// Strikes are the faults that must strike, by their ids; the others may, and objects be created or not. Default: all must.
+	Strikes *[]string `json:"strikes,omitempty"`
 	// Deviation names the rule by which released Velero deviates here, and what it does instead. The run may as well end as is
 	// expected, other than in the rule's witness (sim/phase), which must show it.
 	Deviation *Deviation `json:"deviation,omitempty"`
@@ -25,8 +27,8 @@ type Outcomes struct {
 
 // Outcome is one way for an object to end. Fields left out are not judged.
 type Outcome struct {
-	// Phase is the last one; Deleted: the object is gone.
-	Phase string `json:"phase"`
+	// Phase is the last one; Deleted: the object is gone. A deviation has one. Default: not judged here, but as the specification has it.
+	Phase string `json:"phase,omitempty"`
 	// Path is every phase in order, the first one written to the last.
 	Path []string `json:"path,omitempty"`
 	// Operations are the counts of the object's status.

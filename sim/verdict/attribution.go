@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 )
@@ -36,20 +37,30 @@ func (r *run) attribute(found []Finding, release phase.Rules) {
 				found[i].Rules = []string{phase.DeletionForgottenByRestart}
 			}
 		case "prediction":
-			if found[i].Rules = departure; departure == nil { // the change of phase itself may be the rule's
-				found[i].Rules = blamed(found, f.Object, "conformance")
-			}
+			found[i].Rules = departure
 		default:
 			invariant, _, _ := strings.Cut(f.Expected, ":")
 			if invariant == "stored-copy-agrees" { // the upload that explains it, accounting has looked for
 				continue
 			}
-			for _, name := range slices.Concat(departure, blamed(found, f.Object, "conformance", "accounting")) {
+			names := slices.Concat(departure, blamed(found, f.Object, "conformance", "accounting"))
+			if f.Oracle == "conformance" { // accounting knows better what is stored
+				names = slices.Concat(names, r.withoutFile(f.Object), r.needed(f.Object, release))
+			}
+			if f.Seen == notStored { // storedOperations has looked whether it explains that
+				names = slices.DeleteFunc(names, func(name string) bool { return name == missingOperations })
+			}
+			for _, name := range names {
 				explains := slices.Contains(phase.Named(name).Breaks, invariant) || f.Expected == nothingStored && name == overtaken
 				if explains && !slices.Contains(found[i].Rules, name) {
 					found[i].Rules = append(found[i].Rules, name)
 				}
 			}
+		}
+	}
+	for i, f := range found {
+		if f.Oracle == "prediction" && len(f.Rules) == 0 { // the change of phase itself may be the rule's
+			found[i].Rules = blamed(found, f.Object, "conformance")
 		}
 	}
 }
@@ -65,6 +76,20 @@ func (r *run) excuse(found []Finding) {
 
 // overtaken is the rule by which a run that goes on stores what was deleted.
 const overtaken = "deletion-overtaken"
+
+// withoutFile names the rule by which the object was finalized as one without operations, if their file was gone when it was.
+func (r *run) withoutFile(object string) []string {
+	o := r.find(object)
+	if o == nil || o.store != nil && len(o.store.Operations) > 0 {
+		return nil
+	}
+	for _, c := range o.changes {
+		if strings.HasPrefix(c.To, finalizes) && r.forgotten(o, c.event) {
+			return []string{missingOperations}
+		}
+	}
+	return nil
+}
 
 // blamed are the rules that the findings of some oracles about the object name.
 func blamed(found []Finding, object string, oracles ...string) []string {
@@ -113,7 +138,7 @@ func (r *run) departure(name string, release phase.Rules, found []Finding) []str
 		return p != nil && r.followsPath(o, p)
 	}
 	switch holder := r.holder(o); {
-	case demanded == nil && holder != nil && holder.object != o && release.PluginCallWithoutDeadline:
+	case demanded == nil && holder != nil && (holder.object != o || holder.ofStore()) && release.PluginCallWithoutDeadline:
 		return []string{phase.PluginCallWithoutDeadline}
 	case demanded == nil || allowed(release.Demanded()):
 		return blamed(found, name, "conformance") // prediction is no help, but a change of phase may be
@@ -148,4 +173,29 @@ func overlong(o *object, found []Finding) bool {
 		kind, known := kindOf(f.Object)
 		return f.Oracle == "contract" && (!known || kind == o.kind) && slices.Contains(f.Rules, phase.PluginCallWithoutDeadline)
 	})
+}
+
+// needed is a set of rules without any of which the model refuses what the trace shows of an object, but for two of which other events show
+// whether they are (withoutFile, staleReads).
+func (r *run) needed(name string, release phase.Rules) []string {
+	release = release.Without(phase.Named(missingOperations)).Without(phase.Named(phase.StaleReadActedUpon))
+	o := r.find(name)
+	accepted := func(rules phase.Rules) bool {
+		m, err := model.Check(rules, name, r.trace)
+		return err == nil && r.fits(o, m)
+	}
+	if !accepted(release) {
+		return nil
+	}
+	var rules []string
+	for _, rule := range phase.All() {
+		switch without := release.Without(rule); {
+		case !rule.Deviates(release):
+		case accepted(without):
+			release = without
+		default:
+			rules = append(rules, rule.Name)
+		}
+	}
+	return rules
 }

@@ -16,6 +16,8 @@ const (
 	recheck = time.Minute
 	// leaving is how long the deletion of a backup waits for its restores to go: Reconcile, pkg/controller/backup_deletion_controller.go.
 	leaving = time.Minute
+	// backOff of a reconcile that fails, which is as long as all that has failed before (controller-runtime's default rate limiter).
+	backOff = 1000 * time.Second
 	// slack covers what Velero bounds only in the single digits of minutes: back-off of requeues, start-up, slow items.
 	slack = 5 * time.Minute
 )
@@ -27,7 +29,7 @@ const (
 // the slack come once more for each kill, as the next server begins them anew. It does not overflow.
 func Bound(s *scenario.Scenario) trace.Time {
 	b := bound{Scenario: s, servers: 1, total: slack}
-	b.happenings(0)
+	b.happenings(0, phase.CallDeadline)
 	for _, timeout := range b.timeouts() {
 		b.add(1, timeout)
 		b.add(2*b.servers, s.Server.ItemOperationSyncFrequency.Duration)
@@ -49,15 +51,21 @@ type bound struct {
 
 func (b *bound) add(n int, d time.Duration) { b.total = saturate(b.total, n, d) }
 
-// happenings adds what the scenario waits for from outside, and counts the servers, each of which takes so long to start.
-func (b *bound) happenings(start time.Duration) {
+// happenings adds what the scenario waits for from outside, and counts the servers, each of which takes so long to start. A call has this deadline.
+func (b *bound) happenings(start, deadline time.Duration) {
 	for _, f := range b.Faults {
 		b.add(1, f.At.Delay.Duration)
+		b.repeats(f)
 		switch {
 		case f.Do.Kill != nil:
 			b.add(1, f.Do.Kill.RestartAfter.Duration)
 			b.add(1, start)
 			b.servers++
+		case f.Do.Outage.Duration > 0:
+			b.add(1, f.Do.Outage.Duration)
+			b.add(1, min(f.Do.Outage.Duration, backOff))
+		case f.Do.Hang != nil:
+			b.add(1, deadline)
 		case f.Do.Delete != "":
 			b.add(1, leaving)
 		case f.Do.Remove != "":
@@ -84,6 +92,18 @@ func (b *bound) happenings(start time.Duration) {
 		b.add(1, ttl)
 		b.add(2, b.Server.GarbageCollectionFrequency.Duration)
 		b.add(1, leaving)
+	}
+}
+
+// repeats adds what a fault holds up that strikes for a time, or several times. What Velero tries again comes after a pause that is five
+// times as long as the one before, and has no bound where a backup's finalizer patches: RetryOnErrorMaxBackOff, pkg/client/retry.go.
+func (b *bound) repeats(f scenario.Fault) {
+	b.add(6, f.For.Duration)
+	b.add(max(f.Times, 1), f.Do.Latency.Duration)
+	if f.Times > 1 && f.Do.Latency.Duration == 0 {
+		for i, pause := 0, 11*time.Millisecond; i < f.Times; i, pause = i+1, saturate(0, 5, pause) {
+			b.add(1, pause)
+		}
 	}
 }
 
@@ -161,7 +181,7 @@ const (
 // (scenario.RealTime). What a reading gives a call is shortened by the scale, too.
 func RealBound(s *scenario.Scenario, scale float64) trace.Time {
 	b := bound{Scenario: s, servers: 1, total: realSlack}
-	b.happenings(realStart)
+	b.happenings(realStart, time.Duration(float64(phase.CallDeadline)*scale))
 	timeouts := b.timeouts()
 	for _, timeout := range timeouts {
 		b.add(1, timeout)

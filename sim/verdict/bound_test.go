@@ -45,6 +45,20 @@ func TestBound(t *testing.T) {
 			faulty(scenario.Do{Delete: "backup/backup-1"})(s)
 			faulty(scenario.Do{Remove: "backup/backup-1"})(s)
 		}, idle + time.Minute + 2*time.Minute},
+		{"an outage of the object store, after which Velero tries again late", func(s *scenario.Scenario) {
+			faulty(scenario.Do{Outage: d(time.Hour)})(s)
+		}, idle + time.Hour + 1000*time.Second},
+		{"a short one", func(s *scenario.Scenario) { faulty(scenario.Do{Outage: d(time.Minute)})(s) }, idle + 2*time.Minute},
+		{"an access that hangs", func(s *scenario.Scenario) { faulty(scenario.Do{Hang: &scenario.Hang{}})(s) }, idle + 10*time.Minute},
+		{"writes that are refused for a while", func(s *scenario.Scenario) {
+			s.Faults = []scenario.Fault{{For: d(10 * time.Minute), Do: scenario.Do{Refuse: "Timeout"}}}
+		}, idle + time.Hour},
+		{"and three times", func(s *scenario.Scenario) {
+			s.Faults = []scenario.Fault{{Times: 3, Do: scenario.Do{Refuse: "Timeout"}}}
+		}, idle + (11+55+275)*time.Millisecond},
+		{"two replies that are late", func(s *scenario.Scenario) {
+			s.Faults = []scenario.Fault{{Times: 2, Do: scenario.Do{Latency: d(time.Minute)}}}
+		}, idle + 2*time.Minute},
 		{"a server that asks seldom, and gives up soon", func(s *scenario.Scenario) {
 			s.Server.ItemOperationSyncFrequency, s.Server.ResourceTimeout = d(time.Minute), d(time.Minute)
 		}, 4*time.Hour + 2*time.Minute + time.Minute + 2*time.Minute + 5*time.Minute},

@@ -41,7 +41,7 @@ func (r *run) evidence() evidence {
 		lack("", "a trace of scenario "+s.Metadata.Name, fmt.Sprintf("one of scenario %q", r.trace.Header.Scenario))
 	}
 	for _, f := range s.Faults {
-		if !r.faults[f.ID] {
+		if !r.faults[f.ID] && s.Must(f) {
 			seen := "it never did"
 			if why := r.missed[f.ID]; why != "" {
 				seen += ": " + why
@@ -55,6 +55,7 @@ func (r *run) evidence() evidence {
 	for _, name := range s.Objects() {
 		o, at := r.find(name), r.pointOf(name)
 		switch {
+		case r.unpassed(name) && s.Expect.Strikes != nil: // something else was to strike
 		case r.unpassed(name):
 			lack(name, "its creation", fmt.Sprintf("its point of creation was never passed: %s, %s", point(*at), times(max(at.Nth, 1))))
 		case o == nil && at == nil && !r.due(name):

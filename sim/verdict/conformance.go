@@ -86,7 +86,8 @@ func allowing(rules phase.Rules, k phase.Kind, e phase.Edge) []string {
 	return nil
 }
 
-// abandoned reports whether the operations of a restore were given up by that event: its backup was gone when it was to be finalized.
+// abandoned reports whether the operations of a restore were given up by that event: its backup, or the location, was gone when it was to
+// be finalized.
 //
 // Source: pkg/controller/restore_operations_controller.go, Reconcile.
 func (r *run) abandoned(o *object, event int) bool {
@@ -95,7 +96,7 @@ func (r *run) abandoned(o *object, event int) bool {
 	}
 	backup := r.find("backup/" + o.created.Backup)
 	return backup != nil && slices.ContainsFunc(o.changes, func(c change) bool {
-		return c.event <= event && strings.HasPrefix(c.To, finalizes) && backup.phaseAt(c.event) == scenario.Deleted
+		return c.event <= event && strings.HasPrefix(c.To, finalizes) && (backup.phaseAt(c.event) == scenario.Deleted || r.homeless(o, c.event))
 	})
 }
 
@@ -128,16 +129,13 @@ func (o *object) restorable(event int) bool {
 }
 
 // misfit follows the object through the machine, and finds the first event that does not fit: a change of phase that its state
-// does not allow, though its phase would; or a call, while the object lives, with which the contract finds nothing wrong. The rule
-// is the one by which the release allows it.
+// does not allow, though its phase would; or a call, while the object lives, with which the contract finds nothing wrong. The rules
+// are those by which the release allows it.
 func (r *run) misfit(o *object, rules phase.Rules, contract []Finding) []Finding {
 	m, err := model.Check(rules, o.name, r.trace)
-	if err != nil || m == nil { // too many states; or it fits
-		return nil
-	}
-	judged := final(o.phaseAt(m.Event)) || slices.ContainsFunc(contract, func(f Finding) bool { return f.Object == o.name })
-	if r.events[m.Event].Phase == nil && judged {
-		return nil
+	judged := slices.ContainsFunc(contract, func(f Finding) bool { return f.Object == o.name })
+	if err != nil || r.fits(o, m) || r.events[m.Event].Phase == nil && judged {
+		return nil // too many states fit; or they do
 	}
 	expected := "what " + rules.Name + " allows"
 	if len(m.Allowed) > 0 {
@@ -145,11 +143,19 @@ func (r *run) misfit(o *object, rules phase.Rules, contract []Finding) []Finding
 	}
 	f := r.finding("conformance", o.name, m.Event, expected, m.Seen)
 	for _, rule := range phase.All() {
-		if m, err := model.Check(rules.With(rule), o.name, r.trace); err == nil && m == nil && f.Rules == nil {
+		if m, err := model.Check(rules.With(rule), o.name, r.trace); err == nil && r.fits(o, m) && f.Rules == nil {
 			f.Rules = []string{rule.Name}
 		}
 	}
+	if release, err := phase.ForRelease(r.trace.Header.Velero); err == nil && f.Rules == nil {
+		f.Rules = r.needed(o.name, release)
+	}
 	return []Finding{f}
+}
+
+// fits reports whether the object fits, but for calls when it has ended, with which the contract deals.
+func (r *run) fits(o *object, m *model.Misfit) bool {
+	return m == nil || r.events[m.Event].Phase == nil && final(o.phaseAt(m.Event))
 }
 
 // view is what the trace shows of the object at a change of phase. What Velero knows of operations is what their plugins

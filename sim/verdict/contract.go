@@ -121,10 +121,11 @@ func (w *watch) event(i int, e *trace.Event) {
 		if o := w.run.find(e.Object); o != nil {
 			w.phase(i, w.of(o), scenario.Deleted)
 		}
-	case e.Call != nil && w.run.calls[i] != nil:
-		w.call(i, w.run.calls[i])
-	case e.Return != nil && w.run.calls[i] != nil:
+	case w.run.calls[i] == nil:
+	case e.Return != nil:
 		w.reply(i, w.run.calls[i])
+	default:
+		w.call(i, w.run.calls[i])
 	}
 }
 

@@ -28,6 +28,7 @@
 //   - contract: Velero calls Cancel and Progress as plugins may rely on, gives calls up at their deadline where that is demanded,
 //     and leaves no plugin process behind.
 //   - panic: neither the server nor a controller panics.
+//   - differential: what takes the same path as without a fault shows nothing else of it either (Compare).
 //
 // Two more names appear in findings: deviation, for one that no longer shows, and completeness, for what the trace lacks. A
 // run that lacks something is inconclusive, unless it has failed already. One in which a server acts that is dead is

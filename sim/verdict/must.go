@@ -31,7 +31,7 @@ func (r *run) musts(points []scenario.Point) []Finding {
 
 // passed counts how often the run has passed the point, as the worlds count (cluster.Points).
 func (r *run) passed(p scenario.Point) (n int) {
-	for _, e := range r.events {
+	for i, e := range r.events {
 		switch {
 		case p.Phase == "New":
 			if e.Created != nil && e.Object == p.Object {
@@ -42,7 +42,7 @@ func (r *run) passed(p scenario.Point) (n int) {
 				n++
 			}
 		case p.Call != nil:
-			if e.Call != nil && e.Call.Plugin == p.Call.Plugin && e.Call.Method == p.Call.Method {
+			if c := r.calls[i]; c != nil && (e.Return != nil) == p.After && c.Plugin == p.Call.Plugin && c.Method == p.Call.Method {
 				n++
 			}
 		case p.Store != nil:

@@ -116,7 +116,7 @@ func (w *watch) missed(p *polled, event int) {
 
 func (w *watch) missing(op *watched, event int) {
 	op.reported = true
-	if w.forgets && w.run.forgotten(op.object, event) {
+	if w.forgets && w.run.forgotten(op.object, event) || w.run.abandoned(op.object, event) {
 		return
 	}
 	due, _ := op.timesOut() // it is overdue, so that there is one

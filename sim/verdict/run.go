@@ -76,7 +76,7 @@ func fold(s *scenario.Scenario, t trace.Trace) *run {
 		scenario: s, trace: t, events: t.Events, at: t.Last(), byName: map[string]*object{}, nobody: &object{byID: map[operationID]*operation{}},
 		calls: make([]*call, len(t.Events)), faults: map[string]bool{}, missed: map[string]string{}, predicted: map[phase.Rules][]model.Prediction{},
 	}
-	open := map[int]*call{}
+	open, incarnation := map[int]*call{}, 0
 	for i := range r.events {
 		e := &r.events[i]
 		o := r.object(e.Object)
@@ -85,7 +85,13 @@ func fold(s *scenario.Scenario, t trace.Trace) *run {
 			r.missed[e.Fault.ID] = e.Fault.Missed
 		case e.Fault != nil:
 			r.faults[e.Fault.ID] = true
+			if c := r.hanging(i, incarnation); c != nil {
+				open[c.ID], r.calls[i] = c, c
+			}
 		case e.Process != nil && e.Process.Name == server:
+			if e.Process.State == started {
+				incarnation = e.Incarnation
+			}
 			for id, c := range open {
 				if ends(e, c.incarnation) {
 					c.lost = true

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/velosim/velosim/sim/model"
@@ -37,22 +38,32 @@ func (r *run) staleReads(release phase.Rules) map[string]int {
 	return events
 }
 
-// recount is the first write that sets the object's errors to as many as it has. A merge patch holds what differs from what was read: the
-// writer has read the object as it was before, and its errors are not added to the others.
+// recount is the first write that adds fewer errors to the object's than operations to those that have failed. A merge patch holds what
+// differs from what was read: the writer has read the object as it was before, and counts its errors over others.
 func (r *run) recount(o *object) (event int, ok bool) {
-	known := 0
+	errors, failed := 0, 0
 	for i, e := range r.events {
 		if e.Write == nil || e.Object != o.name || e.Write.Verb != "patch" || e.Write.Error != "" {
 			continue
 		}
-		var change struct{ Status struct{ Errors int } }
-		if err := json.Unmarshal([]byte(e.Write.Change), &change); err != nil || change.Status.Errors == 0 {
-			continue // not of the status, or cut off
+		var change struct {
+			Status struct {
+				Errors  int
+				Backup  int `json:"backupItemOperationsFailed"`
+				Restore int `json:"restoreItemOperationsFailed"`
+			}
 		}
-		if change.Status.Errors == known {
-			return i, true
+		if json.Unmarshal([]byte(e.Write.Change), &change) != nil {
+			continue // it is cut off
 		}
-		known = change.Status.Errors
+		now := max(failed, change.Status.Backup, change.Status.Restore)
+		if n := change.Status.Errors; n > 0 {
+			if n <= errors || n-errors < now-failed {
+				return i, true
+			}
+			errors = n
+		}
+		failed = now
 	}
 	return 0, false
 }
@@ -79,8 +90,12 @@ func (r *run) followsStaleRead(f Finding) bool {
 	if x := r.restore(f.Object); x != nil {
 		depends = append(depends, "backup/"+x.Backup)
 	}
-	if f.Object != "" && r.find(f.Object) == nil {
+	switch o := r.find(f.Object); {
+	case f.Object == "":
+	case o == nil:
 		depends = append(depends, r.before(f.Object)...)
+	case o.phase() == phase.Queued.String(): // the tracker may have kept what was removed meanwhile
+		depends = slices.AppendSeq(depends, maps.Keys(r.stale))
 	}
 	return slices.ContainsFunc(depends, func(name string) bool {
 		event, ok := r.stale[name]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -72,13 +73,13 @@ func (r *run) storedOperations(o *object, rd reading) []Finding {
 			}
 		}
 	}
-	if !o.finalized() || !rd.holds("operations-stay-known") || o.store == nil && o.kind == phase.Backup {
+	if !o.finalized() || !rd.holds("operations-stay-known") || o.store == nil && o.kind == phase.Backup || r.lostSince(o) {
 		return found // of a backup, accounting has said that nothing is stored at all
 	}
 	ops, _ := o.begun()
 	for _, s := range ops {
 		if stored[s]--; stored[s] < 0 {
-			miss("operations-stay-known: "+s.String()+", which Execute started, is stored", "it is not")
+			miss("operations-stay-known: "+s.String()+", which Execute started, is stored", notStored)
 			if none := o.store == nil || len(o.store.Operations) == 0; none && r.forgotten(o, len(r.events)) {
 				found[len(found)-1].Rules = []string{missingOperations}
 			}
@@ -87,20 +88,31 @@ func (r *run) storedOperations(o *object, rd reading) []Finding {
 	return found
 }
 
+// lostSince reports whether a fault has removed the object's operations file since it has ended.
+func (r *run) lostSince(o *object) bool {
+	for _, e := range r.events[o.changes[len(o.changes)-1].event:] {
+		if e.Fault != nil && e.Fault.Missed == "" && slices.ContainsFunc(r.scenario.Faults, func(f scenario.Fault) bool {
+			return f.ID == e.Fault.ID && f.Do.Lose != nil && strings.HasSuffix(f.At.Store.Key, "/"+o.operationsFile())
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// notStored is what is seen of an operation that is to be stored.
+const notStored = "it is not"
+
 // missingOperations is the rule by which to a release an operations file that is missing is one without operations.
 const missingOperations = "missing-operations-read-as-none"
 
 // forgotten reports whether Velero has seen that the object's operations file is missing, when it last looked for it before the event: it
 // then did not get it (tryGet, pkg/persistence/object_store.go).
 func (r *run) forgotten(o *object, event int) bool {
-	file := o.id() + "-itemoperations.json.gz"
-	if o.kind == phase.Restore {
-		file = "restore-" + file
-	}
 	missing := false
 	for i, e := range r.events {
 		switch {
-		case !o.stores(e, file):
+		case !o.stores(e, o.operationsFile()):
 		case i < event:
 			missing = e.Store.Verb == "exists" && e.Store.Error == ""
 		default:
@@ -108,6 +120,14 @@ func (r *run) forgotten(o *object, event int) bool {
 		}
 	}
 	return missing
+}
+
+func (o *object) operationsFile() string {
+	file := o.id() + "-itemoperations.json.gz"
+	if o.kind == phase.Restore {
+		file = "restore-" + file
+	}
+	return file
 }
 
 // agrees reports whether the phase in which an operation is stored is what the plugin has said last: an end that was reported

@@ -42,7 +42,7 @@ type Verdict struct {
 
 // Finding is one thing that an oracle demands, and what it saw instead.
 type Finding struct {
-	// Oracle is expectation, prediction, conformance, liveness, accounting, contract or panic; or deviation (one is wrongly claimed), or
+	// Oracle is expectation, prediction, conformance, liveness, accounting, contract, panic or differential; or deviation (one is wrongly claimed), or
 	// completeness (the trace lacks something).
 	Oracle string `json:"oracle"`
 	// Reading under which it was found: "demanded", or the release's.

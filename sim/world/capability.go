@@ -52,7 +52,7 @@ func (i Info) lacks(s *scenario.Scenario) []string {
 	if slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.Do.Kill != nil }) {
 		needs = append(needs, CanKill)
 	}
-	if slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.At.Store != nil }) {
+	if s.Store.Immutable || slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.At.Store != nil || f.Do.Outage.Duration > 0 }) {
 		needs = append(needs, CanStore)
 	}
 	return slices.DeleteFunc(needs, func(c string) bool { return slices.Contains(i.Capabilities, c) })

@@ -58,7 +58,7 @@ func (r *run) newCluster() (err error) {
 	if r.mapper, err = r.newMapper(); err != nil {
 		return err
 	}
-	objects, err := r.cluster.Objects(cluster.Location{Provider: objectStoreProvider, Image: "velero/velero:v" + Velero})
+	objects, err := r.cluster.Objects(location())
 	if err != nil {
 		return err
 	}
@@ -70,6 +70,11 @@ func (r *run) newCluster() (err error) {
 		r.world.steps.Add(1) // a sign of life
 	}
 	return nil
+}
+
+// location is where backups are stored.
+func location() cluster.Location {
+	return cluster.Location{Provider: objectStoreProvider, Image: "velero/velero:v" + Velero}
 }
 
 // newMapper knows what the API server serves. controller-runtime's own mapper would too, but a client asks it at every request,

@@ -2,7 +2,6 @@ package virtual
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/velosim/velosim/sim/cluster"
@@ -14,42 +13,44 @@ import (
 type faults struct {
 	run    *run
 	points *cluster.Points
+	// outages of the object store that go on.
+	outages int
+	// fired are those that have struck, by their IDs.
+	fired map[string]bool
 }
 
-func newFaults(r *run) *faults { return &faults{run: r, points: cluster.NewPoints(r.job.Scenario)} }
+func newFaults(r *run) *faults {
+	return &faults{run: r, points: cluster.NewPoints(r.job.Scenario), fired: map[string]bool{}}
+}
 
 // phase lets the faults strike whose point is that the object was written with this phase.
 func (f *faults) phase(object, phase string) {
 	for _, x := range f.points.Phase(f.run.names.Of(object), phase) {
-		f.strike(x) //nolint:errcheck // nothing is accessed
+		f.strike(x)
 	}
 }
 
-// call lets the faults strike whose point is this call, before (after false) or after it has had its effect.
-func (f *faults) call(c trace.Call, after bool) {
+// call lets the faults strike whose point is this call, before (after false) or after it has had its effect. It reports whether the
+// plugin's process ends.
+func (f *faults) call(c trace.Call, after bool) (crashes bool) {
 	for _, x := range f.points.Call(c, after) {
-		f.strike(x) //nolint:errcheck // nothing is accessed
+		if x.Do.Crash != nil {
+			f.struck(x, cluster.Crashed(c.Plugin+"'s", c.Method, after))
+			crashes = true
+			continue
+		}
+		f.strike(x)
 	}
+	return crashes
 }
 
-// access lets the faults strike whose point is this access to the object at path, before or after it. The error is what the
-// access has to fail with.
-func (f *faults) access(verb, path string, after bool) (err error) {
-	for _, x := range f.points.Access(verb, path, after) {
-		err = errors.Join(err, f.strike(x))
-	}
-	return err
-}
-
-// strike lets a fault strike, now or after its delay. The error is what it makes of an access to the object store.
-func (f *faults) strike(x scenario.Fault) error {
+// strike lets a fault strike that is no matter of an access, now or after its delay.
+func (f *faults) strike(x scenario.Fault) {
 	switch {
-	case x.Do.Fail != "":
-		f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, What: "the access fails: " + x.Do.Fail}})
-		return errors.New(x.Do.Fail)
-	case x.Do.Lose != nil:
-		f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, What: x.At.Store.Key + " is gone"}})
-		delete(f.run.objects, cluster.Bucket+"/"+x.At.Store.Key)
+	case x.Do.Outage.Duration > 0 && x.At.Delay.Duration > 0:
+		f.run.after(x.At.Delay.Duration, func() { f.outage(x) })
+	case x.Do.Outage.Duration > 0:
+		f.outage(x)
 	case x.Do.Kill == nil: // the user's requests are made when nothing else is under way
 		f.run.after(x.At.Delay.Duration, func() { f.user(x) })
 	case x.At.Delay.Duration > 0:
@@ -57,7 +58,15 @@ func (f *faults) strike(x scenario.Fault) error {
 	default:
 		f.kill(x)
 	}
-	return nil
+}
+
+// struck records that a fault strikes: once, if it goes on to.
+func (f *faults) struck(x scenario.Fault, what string) {
+	if f.fired[x.ID] {
+		return
+	}
+	f.fired[x.ID] = true
+	f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, What: what}})
 }
 
 // kill kills the server.
@@ -67,9 +76,7 @@ func (f *faults) kill(x scenario.Fault) {
 		f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, Missed: "the server was down"}})
 		return
 	}
-	f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{
-		ID: x.ID, What: fmt.Sprintf("the server is killed, and restarted after %s", k.RestartAfter),
-	}})
+	f.struck(x, fmt.Sprintf("the server is killed, and restarted after %s", k.RestartAfter))
 	f.run.kill(k)
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -77,7 +79,41 @@ type noTicker struct{}
 func (noTicker) C() <-chan time.Time { return nil }
 func (noTicker) Stop()               {}
 
+// lanes number the reconciles of a controller that go on at once.
+type lanes struct {
+	mu    sync.Mutex
+	taken []bool
+}
+
+// enter returns the lowest number that is free.
+func (l *lanes) enter() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lane := slices.Index(l.taken, false)
+	if lane < 0 {
+		lane, l.taken = len(l.taken), append(l.taken, false)
+	}
+	l.taken[lane] = true
+	return lane
+}
+
+func (l *lanes) leave(lane int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.taken[lane] = false
+}
+
+// below calls f under n frames more, so that the stacks of reconciles which go on at once tell their steps apart.
+func below(n int, f func()) {
+	if n == 0 {
+		f()
+		return
+	}
+	below(n-1, f)
+}
+
 func (m namedManager) watched(r reconcile.Reconciler) reconcile.Reconciler {
+	var abreast lanes
 	return reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 		if err := m.inc.step(m.controller, "reconcile "+req.Name); err != nil {
 			return reconcile.Result{}, err
@@ -90,7 +126,11 @@ func (m namedManager) watched(r reconcile.Reconciler) reconcile.Reconciler {
 				panic(p) // controller-runtime makes an error of it
 			}
 		}()
-		res, err := r.Reconcile(ctx, req)
+		lane := abreast.enter()
+		defer abreast.leave(lane)
+		var res reconcile.Result
+		var err error
+		below(lane, func() { res, err = r.Reconcile(ctx, req) })
 		if err != nil {
 			m.inc.record("", trace.Body{Reconcile: &trace.Reconcile{Controller: m.controller, Error: err.Error()}})
 		}

@@ -14,13 +14,23 @@ import (
 	"github.com/vmware-tanzu/velero/pkg/itemoperation"
 	"github.com/vmware-tanzu/velero/pkg/persistence"
 
+	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/trace"
 )
 
 // objects are what the object store holds, by bucket/key. Only the one who acts touches them.
 type objects map[string][]byte
 
-var errNotFound = errors.New("the object does not exist")
+var (
+	errNotFound  = errors.New("the object does not exist")
+	errImmutable = errors.New(cluster.ImmutableError)
+)
+
+// kept reports whether an access would overwrite or delete what is there.
+func (o objects) kept(verb, path string) bool {
+	_, there := o[path]
+	return there && (verb == "put" || verb == "delete")
+}
 
 // objectStore is the ObjectStore plugin as one controller of one incarnation sees it. Every access is a step.
 type objectStore struct {
@@ -37,22 +47,40 @@ func (s *objectStore) access(verb, bucket, key string, do func(objects, string) 
 	if err := s.inc.step(s.controller, "store "+verb+" "+path); err != nil {
 		return err
 	}
-	err := s.inc.run.faults.access(verb, path, false)
+	d := s.inc.run.faults.access(verb, path, false)
 	s.inc.fence()
-	size := 0
-	if err == nil {
+	if d.hangs {
+		<-s.inc.running.Done()
+		return errGone
+	}
+	size, err := 0, d.err
+	switch {
+	case d.crashes:
+		err = errCrashed
+	case err == nil && s.inc.run.job.Scenario.Store.Immutable && s.inc.run.objects.kept(verb, path):
+		err = errImmutable
+	case err == nil || d.torn:
 		size, err = do(s.inc.run.objects, path)
+		err = errors.Join(d.err, err)
+	}
+	if d.torn {
+		size /= 2
+		s.inc.run.objects[path] = s.inc.run.objects[path][:size]
 	}
 	body := trace.Store{Verb: verb, Key: path, Controller: s.controller, Size: size}
-	if strings.HasSuffix(key, "-logs.gz") || strings.HasSuffix(key, ".tar.gz") {
-		body.Size = 0 // Velero writes log lines and the files of a tarball in an order that is not the same in every run
+	// Velero writes log lines and the files of a tarball in any order, and errors with the names of temporary files.
+	if slices.ContainsFunc([]string{"-logs.gz", "-results.gz", ".tar.gz"}, func(suffix string) bool { return strings.HasSuffix(key, suffix) }) {
+		body.Size = 0
 	}
 	if err != nil {
 		body.Error = err.Error()
 	}
 	s.inc.record("", trace.Body{Store: &body})
-	s.inc.run.faults.access(verb, path, true) //nolint:errcheck // the access is over: nothing but a kill strikes now
+	lost := s.inc.run.faults.access(verb, path, true).crashes
 	s.inc.fence()
+	if lost {
+		return errCrashed
+	}
 	return err
 }
 

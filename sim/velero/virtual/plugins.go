@@ -16,6 +16,7 @@ import (
 	riav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/restoreitemaction/v2"
 
 	"github.com/velosim/velosim/fakeplugins"
+	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/velero/server"
@@ -32,14 +33,17 @@ type pluginManager struct {
 	object     string          // that Velero's log says it is for; empty: for several, or none
 	ctx        context.Context // of the plugins' processes
 	stop       context.CancelFunc
-	processes  map[string]*fakeplugins.Process // by name: no controller calls two kinds of actions
+	processes  map[string]*restartable // by name: no controller calls two kinds of actions
 }
+
+// pluginSuffix ends the names of the clients of Velero's internal plugins, which are processes of their own in a cluster.
+const pluginSuffix = "-plugin"
 
 func (inc *incarnation) pluginManager(controller string) func(logrus.FieldLogger) clientmgmt.Manager {
 	return func(log logrus.FieldLogger) clientmgmt.Manager {
 		m := &pluginManager{
 			inc: inc, controller: controller, log: log, store: &objectStore{inc: inc, controller: controller},
-			processes: map[string]*fakeplugins.Process{},
+			processes: map[string]*restartable{},
 		}
 		m.object, _ = log.WithFields(nil).Data["backup"].(string)
 		m.ctx, m.stop = context.WithCancel(inc.running)
@@ -58,45 +62,53 @@ func (m *pluginManager) GetObjectStore(provider string) (velero.ObjectStore, err
 func (m *pluginManager) CleanupClients() {
 	m.stop()
 	for _, name := range sortedKeys(m.processes) {
-		m.inc.record("", trace.Body{Process: &trace.Process{Name: name, State: "stopped"}})
+		m.processes[name].end("stopped")
 	}
 	clear(m.processes)
 }
 
 // process returns the plugin's process, started if need be.
 func (m *pluginManager) process(p scenario.Plugin) *fakeplugins.Process {
-	if q, ok := m.processes[p.Name]; ok {
-		return q
+	q, ok := m.processes[p.Name]
+	if !ok {
+		q = &restartable{manager: m, script: p}
+		q.start()
+		m.processes[p.Name] = q
 	}
-	q := fakeplugins.NewProcess(m.ctx, p, m.inc.run.operations, m.journal)
-	m.processes[p.Name] = q
-	m.inc.record("", trace.Body{Process: &trace.Process{Name: p.Name, State: "started"}})
-	return q
+	return fakeplugins.NewProcessOf(m.ctx, p.Name, q)
 }
 
-// journal records a call, and lets the faults strike before and after it.
-func (m *pluginManager) journal(object string, c trace.Call) func(trace.Return) {
+// journal records a call, and lets the faults strike before and after it. They report whether its process has ended.
+func (m *pluginManager) journal(object string, c trace.Call) (returned func(trace.Return) (crashed bool), crashed bool) {
 	r, began := m.inc.run, time.Now()
 	// Several backups can be under way at a time. AppliesTo is told of none.
 	what := strings.Join([]string{c.Plugin, c.Method, object, c.Item, c.Operation, m.object}, " ")
 	if m.inc.step(m.controller, "call "+what) != nil {
-		return func(trace.Return) {}
+		return func(trace.Return) bool { return false }, false
 	}
 	c.ID, c.Controller = r.rec.call(), m.controller
 	m.inc.record(object, trace.Body{Call: &c})
-	r.faults.call(c, false)
+	crashed = r.faults.call(c, false)
 	m.inc.fence()
-	return func(ret trace.Return) {
+	cut := trace.Return{ID: c.ID, Error: cluster.CrashError}
+	if crashed {
+		m.inc.record(object, trace.Body{Return: &cut})
+	}
+	return func(ret trace.Return) bool {
 		if time.Now().After(began) { // it has slept: others may have woken at the same instant
 			if m.inc.step(m.controller, "return "+what) != nil {
-				return
+				return false
 			}
 		}
-		r.faults.call(c, true)
+		crashed := r.faults.call(c, true)
 		m.inc.fence()
 		ret.ID = c.ID
+		if crashed {
+			ret = cut
+		}
 		m.inc.record(object, trace.Body{Return: &ret})
-	}
+		return crashed
+	}, crashed
 }
 
 // scripted are the scenario's plugins of an action, by name, as Velero's registry lists them. What Velero adapts those of version 1
@@ -174,7 +186,7 @@ func (m *pluginManager) GetItemBlockActions() ([]ibav1.ItemBlockAction, error) {
 // internal makes Velero's own actions of the kinds.
 func internal[T any](m *pluginManager, construct func(server.InternalAction, logrus.FieldLogger) (T, error), kinds ...common.PluginKind) ([]T, error) {
 	var actions []T
-	for _, a := range server.InternalActions(factory{m.inc, m.controller + "-plugin"}) {
+	for _, a := range server.InternalActions(factory{m.inc, m.controller + pluginSuffix}) {
 		if !slices.Contains(kinds, a.Kind) {
 			continue
 		}

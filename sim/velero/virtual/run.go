@@ -48,7 +48,8 @@ type run struct {
 	operations *fakeplugins.Operations
 
 	incarnations []*incarnation
-	writer       writer // who makes the write that is being applied
+	writer       writer         // who makes the write that is being applied
+	writing      *cluster.Write // it, if the server makes it
 	user         cluster.User
 	names        *scenario.Naming
 	phases       map[string]string // by object; scenario.Deleted: it is gone
@@ -85,7 +86,7 @@ func newRun(w *World, job world.Job, sink func(trace.Event) error) (*run, error)
 		return nil, err
 	}
 	r.api.OnWrite(r.wrote)
-	r.user = cluster.User{Cluster: r.cluster, Client: r.userClient(), Names: r.names, Created: r.created, Requested: r.requested}
+	r.user = cluster.User{Cluster: r.cluster, Client: r.userClient(), Names: r.names, Location: location(), Created: r.created, Requested: r.requested}
 	return r, nil
 }
 

@@ -96,16 +96,20 @@ func (g gate) Request(_ context.Context, r apiserver.Request) error {
 	if err := g.inc.step(g.who, what); err != nil {
 		return err
 	}
+	if err := g.request(r, what); err != nil {
+		return err
+	}
 	g.inc.run.writer = writer{g.inc.n, g.who}
 	return nil
 }
 
-func (g gate) Reply(_ context.Context, r apiserver.Request, _ bool, _ error) error {
+func (g gate) Reply(_ context.Context, r apiserver.Request, _ bool, err error) error {
 	switch r.Verb {
 	case "get", "list", "watch":
 		return nil
 	}
-	return g.inc.step(g.who, fmt.Sprintf("%s %s %s/%s %08x: reply", r.Verb, r.Resource, r.Namespace, r.Name, hash(r.Body)))
+	what := fmt.Sprintf("%s %s %s/%s %08x: reply", r.Verb, r.Resource, r.Namespace, r.Name, hash(r.Body))
+	return g.reply(err, what)
 }
 
 func (g gate) Watch(_ context.Context, r apiserver.Request, e apiserver.WatchEvent) error {

@@ -38,6 +38,7 @@ type function struct {
 	name                string
 	statements, reached int
 	unit                int // statements that Velero's own tests reach
+	explained           int // statements of which unreached.txt says why nothing reaches them
 	missed              []gap
 }
 
@@ -47,6 +48,8 @@ type gap struct {
 	first, last int // lines
 	statements  int
 	text        string // of the first line
+	source      string // of all lines
+	reason      string // why nothing reaches it; empty: nobody says
 }
 
 // readControllers fills in the functions of the controllers, whose sources are in the folder. Blocks are by file; unit is a share of
@@ -140,12 +143,15 @@ func gaps(file string, lines []string, blocks []block) (found []gap) {
 			found[last].statements += b.statements
 			continue
 		}
-		text := ""
-		if b.from.line <= len(lines) {
-			text = strings.TrimSpace(lines[b.from.line-1])
-		}
-		found = append(found, gap{file: file, first: b.from.line, last: b.to.line, statements: b.statements, text: text})
+		found = append(found, gap{file: file, first: b.from.line, last: b.to.line, statements: b.statements})
 		open = true
+	}
+	for i, g := range found {
+		source := lines[min(g.first-1, len(lines)):min(g.last, len(lines))]
+		found[i].source = strings.Join(source, "\n")
+		if len(source) > 0 {
+			found[i].text = strings.TrimSpace(source[0])
+		}
 	}
 	return found
 }

@@ -54,6 +54,11 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	reasons, err := parseReasons("# Why.\n\nNeeds a fault.\n\tsample.go: Reconcile: n > 1\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	explain(controllers, reasons)
 	var got strings.Builder
 	printTable(&got, controllers)
 	printMissed(&got, controllers)
@@ -158,5 +163,50 @@ func TestUnitTestsAreOfThisRelease(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("functions (-of Velero +with a figure)\n%s", diff)
+	}
+}
+
+// TestReasons: a reason must be there for all that is missed, and for nothing else.
+func TestReasons(t *testing.T) {
+	missed := func() []controller {
+		return []controller{{functions: []function{
+			{name: "F", missed: []gap{{file: "a.go", first: 3, statements: 2, text: "if err != nil {", source: "if err != nil {\n\treturn err"}}},
+			{name: "G", missed: []gap{{file: "a.go", first: 9, statements: 1, text: "g()", source: "g()"}}},
+		}}}
+	}
+	for _, c := range []struct {
+		reasons   string
+		wrong     []string
+		explained int
+	}{
+		{reasons: "Dead.\n\ta.go: F: return err\n\ta.go: G\n", explained: 3},
+		{reasons: "First.\n\ta.go: F\nSecond.\n\ta.go: F: return\n\ta.go: G: g()\n", explained: 3},
+		{reasons: "Dead.\n\ta.go: F\n", wrong: []string{`a.go:9: G: nothing reaches "g()", and there is no reason`}, explained: 2},
+		{
+			reasons:   "Dead.\n\ta.go: F\n\ta.go: G\n\ta.go: G: h()\n\tb.go: G\n",
+			wrong:     []string{"a.go: G: h(): it is reached, or is not there: remove the line", "b.go: G: it is reached, or is not there: remove the line"},
+			explained: 3,
+		},
+		{reasons: "Dead.\n\ta.go: F\n\ta.go: G\nAt times.\n\ta.go: H\n", explained: 3},
+	} {
+		reasons, err := parseReasons(c.reasons)
+		if err != nil {
+			t.Fatal(err)
+		}
+		controllers := missed()
+		if diff := cmp.Diff(c.wrong, explain(controllers, reasons)); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", c.reasons, diff)
+		}
+		if got := controllers[0].functions[0].explained + controllers[0].functions[1].explained; got != c.explained {
+			t.Errorf("%q: %d statements explained, want %d", c.reasons, got, c.explained)
+		}
+	}
+	for text, want := range map[string]string{
+		"\ta.go: F\n":         "line 1: a.go: F has no reason above it",
+		"Dead.\n\n\ta.go F\n": "line 3: want FILE: FUNCTION, found a.go F",
+	} {
+		if _, err := parseReasons(text); err == nil || err.Error() != want {
+			t.Errorf("got the error %v, want %s", err, want)
+		}
 	}
 }

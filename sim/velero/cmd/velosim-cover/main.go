@@ -1,5 +1,6 @@
 // Velosim-cover tells how much of the code of Velero's phase controllers the catalogue reaches in the virtual world, function by
-// function, beside what Velero's own unit tests reach. With -missed it lists the statements that no run has reached.
+// function, beside what Velero's own unit tests reach. With -missed it lists the statements that no run has reached. Of all of them
+// unreached.txt says why: it fails where that does not agree with what it has measured.
 //
 // "make cover-velero" runs it in the folder sim/velero. It builds the world with coverage, lets velosim run the catalogue on it,
 // and lays the profile over Velero's source. It imports nothing of ours.
@@ -27,6 +28,11 @@ import (
 //
 //go:embed unit-1.18.3.txt
 var unitTests string
+
+// unreached says why nothing reaches what the catalogue does not.
+//
+//go:embed unreached.txt
+var unreached string
 
 func main() {
 	velosim := flag.String("velosim", "../../bin/velosim", "the `PATH` of velosim")
@@ -62,9 +68,17 @@ func cover(ctx context.Context, out io.Writer, velosim string, seeds int, missed
 	if err != nil {
 		return err
 	}
+	reasons, err := parseReasons(unreached)
+	if err != nil {
+		return fmt.Errorf("unreached.txt: %w", err)
+	}
+	wrong := explain(controllers, reasons)
 	printTable(out, controllers)
 	if missed {
 		printMissed(out, controllers)
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("unreached.txt is not true:\n  %s", strings.Join(wrong, "\n  "))
 	}
 	return nil
 }

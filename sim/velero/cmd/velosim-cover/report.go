@@ -14,15 +14,15 @@ func printTable(out io.Writer, controllers []controller) {
 			width = max(width, len(f.name))
 		}
 	}
-	line := func(name, statements, catalogue, unit string) {
-		fmt.Fprintf(out, "%-*s  %10s  %9s  %19s\n", width+2, name, statements, catalogue, unit)
+	line := func(name, statements, catalogue, explained, unit string) {
+		fmt.Fprintf(out, "%-*s  %10s  %9s  %9s  %19s\n", width+2, name, statements, catalogue, explained, unit)
 	}
 	row := func(indent string, f function) {
-		line(indent+f.name, fmt.Sprint(f.statements), percent(f.reached, f.statements), percent(f.unit, f.statements))
+		line(indent+f.name, fmt.Sprint(f.statements), percent(f.reached, f.statements), percent(f.explained, f.statements), percent(f.unit, f.statements))
 	}
 	all := function{name: "all phase controllers"}
 	for _, c := range controllers {
-		line(c.name, "statements", "catalogue", "Velero's unit tests")
+		line(c.name, "statements", "catalogue", "explained", "Velero's unit tests")
 		total := function{name: "total"}
 		for _, f := range c.functions {
 			row("  ", f)
@@ -39,6 +39,7 @@ func (f *function) add(g function) {
 	f.statements += g.statements
 	f.reached += g.reached
 	f.unit += g.unit
+	f.explained += g.explained
 }
 
 func percent(part, whole int) string {
@@ -56,6 +57,9 @@ func printMissed(out io.Writer, controllers []controller) {
 					lines += fmt.Sprintf("-%d", g.last)
 				}
 				fmt.Fprintf(out, "  %s:%s: %s (%d): %s\n", g.file, lines, f.name, g.statements, g.text)
+				if g.reason != "" {
+					fmt.Fprintf(out, "    %s\n", g.reason)
+				}
 			}
 		}
 	}

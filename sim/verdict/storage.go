@@ -1,0 +1,58 @@
+package verdict
+
+import (
+	"strings"
+
+	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// hanging is the call of the object store that hangs from the event on, as a fault has it; nil: none does. A trace says of accesses to the
+// store only how they end.
+func (r *run) hanging(event, incarnation int) *call {
+	e := &r.events[event]
+	f := r.does(e.Fault.ID)
+	if f.Do.Hang == nil || f.At.Store == nil {
+		return nil
+	}
+	c := &call{
+		Call:   &trace.Call{ID: -event - 1, Plugin: "the object store's", Method: f.At.Store.Verb, Item: f.At.Store.Key},
+		object: r.nobody, at: e.At, event: event, incarnation: incarnation,
+	}
+	parts := strings.SplitN(f.At.Store.Key, "/", 3)
+	if o := r.find(strings.TrimSuffix(parts[0], "s") + "/" + parts[1]); o != nil {
+		c.object = o
+		for _, x := range r.objects { // or that of a restore which reads what is stored of its backup
+			if o.ended() && !final(x.phase()) && x.created != nil && "backup/"+x.created.Backup == o.name {
+				c.object = x
+			}
+		}
+	}
+	return c
+}
+
+// ofStore reports whether the call is one that hanging has made up.
+func (c *call) ofStore() bool { return c.ID < 0 }
+
+// does is the scenario's fault of that ID.
+func (r *run) does(id string) scenario.Fault {
+	for _, f := range r.scenario.Faults {
+		if f.ID == id {
+			return f
+		}
+	}
+	return scenario.Fault{}
+}
+
+// location is how traces name the storage location.
+const location = "backupstoragelocation/default"
+
+// homeless reports whether the location was gone by that event, since the object is there.
+func (r *run) homeless(o *object, event int) bool {
+	for i, e := range r.events {
+		if i <= event && e.Deleted != nil && e.Object == location && e.At >= o.createdAt {
+			return true
+		}
+	}
+	return false
+}
