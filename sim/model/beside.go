@@ -107,7 +107,7 @@ func (s subject) heldInQueue(rules phase.Rules, all predictions) bool {
 		if shares(s.spec, other.spec) && (stays || all.of(o).staysIn(phase.Queued)) {
 			return true
 		}
-		if stays || rules.QueueSlotLeaked && (s.vanishes(o) || all.of(o).staysIn(phase.FailedValidation)) {
+		if stays || rules.QueueSlotLeaked && all.of(o).passes(phase.ReadyToStart) {
 			running++
 		}
 	}

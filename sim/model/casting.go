@@ -81,7 +81,8 @@ func (c *casting) updated() {
 func (c *casting) logs() {
 	refused := slices.ContainsFunc(c.Faults, func(f scenario.Fault) bool {
 		s := f.At.Store
-		return s != nil && f.Do.Fail != "" && s.Verb == "put" && strings.HasPrefix(s.Key, folder(c.object)) && strings.HasSuffix(s.Key, "-logs.gz") && f.At.Nth <= 1
+		fails := f.Do.Fail != "" || f.Do.Tear != nil && f.Do.Tear.Error != ""
+		return s != nil && fails && s.Verb == "put" && strings.HasPrefix(s.Key, folder(c.object)) && strings.HasSuffix(s.Key, "-logs.gz") && f.At.Nth <= 1
 	})
 	for i := range c.casts {
 		c.casts[i].fails = c.casts[i].fails || refused

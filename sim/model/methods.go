@@ -11,7 +11,8 @@ import (
 // appliesTo takes in what AppliesTo does. Velero asks every plugin before the items, and again in a backup's finalizer; an error is that
 // of the run as a whole (ResolveActions in pkg/plugin/framework/action_resolver.go).
 func (c *casting) appliesTo(plugins []scenario.Plugin) {
-	refused, surely := false, false
+	refused, surely, hung := false, false, false
+	hanging := cast{hangs: true, timeout: c.casts[0].timeout, poll: c.casts[0].poll}
 	for _, p := range plugins {
 		m, hangs := c.strikes(p.AppliesTo)
 		if m.from == 0 {
@@ -23,9 +24,7 @@ func (c *casting) appliesTo(plugins []scenario.Plugin) {
 			for i := range c.casts {
 				c.casts[i].hangsLate = c.casts[i].hangsLate || len(c.casts[i].roles) > 0
 			}
-			if may {
-				c.add(cast{hangs: true, timeout: c.casts[0].timeout, poll: c.casts[0].poll})
-			}
+			hung = hung || may && !surely // those after one that errs are not asked
 		default:
 			refused, surely = refused || may, surely || must
 			if m.times == 0 && p.Action == scenario.BackupItemAction && c.kind == phase.Backup { // it may begin in the finalizer
@@ -35,13 +34,15 @@ func (c *casting) appliesTo(plugins []scenario.Plugin) {
 			}
 		}
 	}
-	if !refused || c.kind == phase.Restore && plugins[0].Action == scenario.BackupItemAction {
-		return
+	if refused && (c.kind == phase.Backup || plugins[0].Action == scenario.RestoreItemAction) {
+		if surely {
+			c.casts = nil
+		}
+		c.add(cast{doomed: c.kind == phase.Backup, fails: c.kind == phase.Restore})
 	}
-	if surely {
-		c.casts = nil
+	if hung {
+		c.add(hanging)
 	}
-	c.add(cast{doomed: c.kind == phase.Backup, fails: c.kind == phase.Restore})
 }
 
 // waits is how long Velero waits, for an item, until AreAdditionalItemsReady says so.

@@ -64,6 +64,13 @@ func (p Prediction) Allows(path Path) bool {
 // far as ends that lie far apart are seen one after the other. So there may be paths that no run takes; one that a run takes and
 // Predict does not know is a mistake, of Velero or of sim/phase.
 func Predict(rules phase.Rules, s *scenario.Scenario) []Prediction {
+	var predicted []Prediction
+	if !s.Starts() {
+		for _, object := range s.Objects() {
+			predicted = append(predicted, Prediction{Object: object})
+		}
+		return predicted
+	}
 	s = survivors(s)
 	var all predictions
 	for _, object := range s.Objects() {
@@ -71,7 +78,6 @@ func Predict(rules phase.Rules, s *scenario.Scenario) []Prediction {
 	}
 	hold(rules, s, all)
 	create(s, all)
-	var predicted []Prediction
 	for _, o := range all {
 		predicted = append(predicted, o.Prediction)
 	}

@@ -101,6 +101,10 @@ func (p *predictor) expand(n node) {
 	p.ask(n)
 	if n.deleted {
 		p.gone(n.path)
+		for _, end := range stored() { // what goes on has stored it again: it comes back, and may be deleted again
+			p.gone(n.path + string([]byte{byte(end)}))
+			p.gone(n.path + string([]byte{byte(end), byte(phase.Deleting)}))
+		}
 	}
 	if p.cast.resyncs && n.Object.Forgotten {
 		next := n
@@ -199,8 +203,8 @@ func (p *predictor) shown(n node) bool {
 }
 
 func (p *predictor) follows(n node, s Step) []node {
-	if p.cast.doomed && s.Input == input(phase.RunFailed) {
-		return []node{n}
+	if p.cast.doomed && s.Input == input(phase.RunFailed) { // a fault may strike what it still does
+		return append(p.strike(n, s), n)
 	}
 	if s.Actor == Fault || s.Input == input(phase.FinalizerFailed) && !n.Object.ContentsLost {
 		struck := p.strike(n, s)

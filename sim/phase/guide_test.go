@@ -39,7 +39,7 @@ func guide(t *testing.T) string {
 	}
 	b.WriteString("\n## Deviations\n\nWhat a release does otherwise than demanded. `velosim deviations` prints them with their sources.\n\n| rule | demanded | what releases do | releases | witness | reports |\n|---|---|---|---|---|---|\n")
 	for _, rule := range All() {
-		witness := "none: it takes a fault that no world has yet, or a race that few seeds show"
+		witness := "none: it takes a race that few seeds show"
 		if rule.Witness != "" {
 			witness = rule.Witness
 		}

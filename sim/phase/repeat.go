@@ -5,7 +5,7 @@ func (r Rules) repeat(s State, in Input) (State, bool) {
 	if !r.StaleReadActedUpon || s.Hung != NoCall {
 		return s, false
 	}
-	ran := s.Phase > InProgress && s.Phase < Deleting
+	ran := s.Phase > InProgress && s.Phase < Deleting || s.Phase == FailedValidation
 	ended := s.Running == 0 && s.UnsavedFailed == 0 && s.UnpatchedFailed == 0 && !s.Abandoned && s.operations() > int(s.Lost)
 	switch failed := s.Phase == PartiallyFailed; {
 	case in == RunRepeated && s.Kind == Restore && ran:

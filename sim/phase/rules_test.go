@@ -43,14 +43,14 @@ func TestReadings(t *testing.T) {
 func TestRulesAndBooleansAreOneList(t *testing.T) {
 	ruleOf := map[string]string{}
 	for _, rule := range All() {
-		if rule.Statement == "" || rule.Deviation == "" || rule.Source == "" || len(rule.Releases) == 0 {
+		if rule.Statement == "" || rule.Deviation == "" || rule.Seen == "" || rule.Remedy == "" || rule.Source == "" || len(rule.Releases) == 0 {
 			t.Errorf("rule %s is incomplete: %+v", rule.Name, rule)
 		}
 		if rule.Deviates(Demanded()) {
 			t.Errorf("the demanded reading deviates in %s", rule.Name)
 		}
 		var rules Rules
-		*rule.field(&rules) = true
+		rules = rules.With(rule)
 		value := reflect.ValueOf(rules)
 		for i := range value.NumField() {
 			if field := value.Type().Field(i); value.Field(i).Kind() == reflect.Bool && value.Field(i).Bool() {
@@ -202,7 +202,7 @@ func TestInvariantsHold(t *testing.T) {
 	}
 	for _, rule := range All() {
 		rules := Demanded()
-		*rule.field(&rules) = true
+		rules = rules.With(rule)
 		if diff := cmp.Diff(slices.Sorted(slices.Values(rule.Breaks)), slices.Sorted(maps.Keys(broken(rules)))); diff != "" {
 			t.Errorf("%s breaks (-want +got):\n%s", rule.Name, diff)
 		}

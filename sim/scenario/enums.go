@@ -46,6 +46,8 @@ func locationChanges() []string {
 
 func afterCancels() []string { return []string{string(Fails), string(Completes), string(Continues)} }
 
+func handshakes() []string { return []string{string(NoHandshake), string(WrongHandshake)} }
+
 // resources that items may be of; short: those that can be written without a manifest.
 func resources(short bool) []string {
 	var names []string

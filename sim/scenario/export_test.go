@@ -10,6 +10,7 @@ var (
 	Methods         = methods
 	Actions         = actions
 	AfterCancels    = afterCancels
+	Handshakes      = handshakes
 	Resources       = resources
 	PhasesOf        = phasesOf
 	RuleNames       = ruleNames

@@ -60,7 +60,19 @@ expect:
   deviation: {rule: progress-error-is-final, phase: InProgress, cancelled: [example.io/restores]}
 `
 
-// many is a scenario with several objects. Together with full it sets every field that a file may set.
+// unstarted is a scenario whose server does not start.
+const unstarted = `apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: unstarted}
+worlds: [envtest]
+plugins:
+- {name: example.io/exits, start: {delay: 5s, exit: true}}
+- {name: example.io/says-nothing, start: {handshake: none}}
+- {name: example.io/is-too-new, start: {protocol: 3}}
+expect: {server: doesNotStart}
+`
+
+// many is a scenario with several objects. Together with full and unstarted it sets every field that a file may set.
 const many = `# yaml-language-server: $schema=scenario.schema.json
 
 # What a user does in a week.
@@ -146,10 +158,10 @@ const (
 	minimal = head + "expect: {phase: Completed}\n"
 )
 
-// TestFixturesSetEveryField keeps full and many as complete as they are said to be.
+// TestFixturesSetEveryField keeps full, many and unstarted as complete as they are said to be.
 func TestFixturesSetEveryField(t *testing.T) {
 	set := map[string]bool{}
-	for _, text := range []string{full, many} {
+	for _, text := range []string{full, many, unstarted} {
 		s, errs := scenario.Parse("x.yaml", []byte(text))
 		if len(errs) > 0 {
 			t.Fatal(errs)

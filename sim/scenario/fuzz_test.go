@@ -22,6 +22,7 @@ func FuzzParse(f *testing.F) {
 	valid := compiled(f)
 	f.Add([]byte(full))
 	f.Add([]byte(many))
+	f.Add([]byte(unstarted))
 	f.Add([]byte(minimal))
 	f.Add([]byte(minimal + week))
 	for _, name := range scenarios.Names() {

@@ -12,6 +12,9 @@ import (
 
 func (l *linter) expect() {
 	e := &l.scenario.Expect
+	if l.unstarted() {
+		return
+	}
 	if l.has("expect.object") {
 		l.object("expect.object", e.Object)
 	}

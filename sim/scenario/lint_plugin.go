@@ -34,6 +34,7 @@ func (l *linter) plugin(i int) {
 		l.oneOf(fmt.Sprintf("%s.resources[%d]", path, j), resource, "a resource that items may be of", resources(false))
 	}
 	distinct(l, path+".resources", p.Resources)
+	l.start(i)
 	l.execute(path, p)
 	for name, b := range p.methods() {
 		l.behaviour(path+"."+name, *b)

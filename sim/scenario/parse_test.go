@@ -315,7 +315,7 @@ func TestDefaults(t *testing.T) {
 
 // TestJSON shows that a scenario reaches a world, which is sent JSON, as it was parsed.
 func TestJSON(t *testing.T) {
-	files := map[string]string{"full": full, "many": many, "minimal": minimal}
+	files := map[string]string{"full": full, "many": many, "unstarted": unstarted, "minimal": minimal}
 	for _, name := range scenarios.Names() {
 		b, err := scenarios.Read(name)
 		if err != nil {

@@ -153,6 +153,7 @@ func (s *Scenario) durations() []*Duration {
 		for _, b := range p.methods() {
 			all = append(all, &b.Delay)
 		}
+		all = append(all, &p.Start.Delay)
 		all = append(all, &p.AreAdditionalItemsReady.After)
 		if p.Operation != nil {
 			for j := range p.Operation.Progress {

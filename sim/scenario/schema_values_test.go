@@ -35,6 +35,10 @@ func values(s *jsonschema.Schema, of, field string) {
 		s.Enum = enum(scenario.LocationChanges())
 	case "afterCancel":
 		s.Enum = enum(scenario.AfterCancels())
+	case "handshake":
+		s.Enum = enum(scenario.Handshakes())
+	case "server":
+		s.Enum = []any{scenario.DoesNotStart}
 	case "method":
 		s.Enum = enum(scenario.Methods())
 	case "verb":

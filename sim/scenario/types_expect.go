@@ -3,8 +3,14 @@ package scenario
 // Deleted is the phase of an outcome whose object must be gone in the end. Velero has no such phase.
 const Deleted = "Deleted"
 
+// DoesNotStart is what can be expected of the server, if a plugin's start fails.
+const DoesNotStart = "doesNotStart"
+
 // Expect is what must come of the scenario.
 type Expect struct {
+	// Server: doesNotStart, which is all that is expected then, as nothing is created: the run ends with the server's process. Default: it
+	// starts.
+	Server string `json:"server,omitempty"`
 	// Object whose outcome is said here, backup/NAME or restore/NAME. Default: the last restore, or backup if there is none.
 	Object string `json:"object,omitempty"`
 	Outcomes

@@ -1,6 +1,9 @@
 package scenario
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Action is the kind of item action that a plugin registers.
 type Action string
@@ -22,6 +25,9 @@ type Plugin struct {
 	Version int `json:"version,omitempty"`
 	// Resources that AppliesTo selects. Default: configmaps.
 	Resources []string `json:"resources,omitempty"`
+	// Start is how the plugin's process misbehaves that Velero starts: once to list what it registers, when the server starts, and then
+	// whenever it needs the plugin. Only the world envtest has plugin processes.
+	Start Start `json:"start,omitzero"`
 	// AppliesTo is how the method misbehaves that says what the plugin selects.
 	AppliesTo Behaviour `json:"appliesTo,omitzero"`
 	// Execute is the script of the method that is called for each item.
@@ -38,6 +44,37 @@ type Plugin struct {
 
 // File is the name of the plugin's executable in a server's plugin folder.
 func (p Plugin) File() string { return strings.ReplaceAll(p.Name, "/", "-") }
+
+// Start is how each start of a plugin's process goes. Without any field, as it should. Exit, Handshake and Protocol exclude each other;
+// with one of them the server does not start (DiscoverPlugins, pkg/plugin/clientmgmt/process/registry.go).
+type Start struct {
+	// Delay before the process does anything, less than the minute that Velero waits for a handshake. Default: 0s.
+	Delay Duration `json:"delay,omitzero"`
+	// Exit: the process ends before its handshake.
+	Exit bool `json:"exit,omitempty"`
+	// Handshake is what is wrong with it; none: the process prints none, and the server waits for a minute; wrong: it prints a line that
+	// is none.
+	Handshake Handshake `json:"handshake,omitempty"`
+	// Protocol is a version of the plugin protocol that Velero does not know; its own is 2.
+	Protocol int `json:"protocol,omitempty"`
+}
+
+// fails tells whether the process never serves.
+func (s Start) fails() bool { return s.Exit || s.Handshake != "" || s.Protocol != 0 }
+
+// Handshake is what is wrong with that of a plugin's process.
+type Handshake string
+
+// What can be wrong with a handshake.
+const (
+	NoHandshake    Handshake = "none"
+	WrongHandshake Handshake = "wrong"
+)
+
+// Starts tells whether the server does: it starts each plugin to list what it registers, and ends if one cannot be.
+func (s *Scenario) Starts() bool {
+	return !slices.ContainsFunc(s.Plugins, func(p Plugin) bool { return p.Start.fails() })
+}
 
 // Behaviour is how one method of a plugin misbehaves. Without any field, it does not.
 type Behaviour struct {

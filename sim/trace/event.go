@@ -224,6 +224,8 @@ const (
 	Stalled = "stalled"
 	// Panicked: Velero panicked, and the server ended, or the world that holds it.
 	Panicked = "panicked"
+	// NotStarted: the server ended before it was ready, as one of the scenario's plugins did not start. Detail is its last word.
+	NotStarted = "not started"
 	// Environment: the world itself failed, or was interrupted; the run says nothing about Velero.
 	Environment = "environment"
 )

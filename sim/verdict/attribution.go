@@ -21,7 +21,9 @@ func (r *run) attribute(found []Finding, release phase.Rules) {
 		}
 		departure, ok := departures[f.Object]
 		if !ok {
-			departure = r.departure(f.Object, release, found)
+			if departure = r.departure(f.Object, release, found); departure == nil && r.unusable(f.Object) {
+				departure = []string{phase.PassRetriedForEver}
+			}
 			departures[f.Object] = departure
 		}
 		switch f.Oracle {

@@ -139,6 +139,9 @@ func (b *bound) plugin(p scenario.Plugin) {
 	if p.Action == scenario.BackupItemAction {
 		b.refinalizes(saturate(0, objects*b.servers, p.AppliesTo.Delay.Duration))
 	}
+	if _, expires := b.Expires(); expires && p.Action == scenario.DeleteItemAction && (p.AppliesTo.Error != "" || p.AppliesTo.Panic != "") {
+		b.add(p.AppliesTo.Times, b.Server.GarbageCollectionFrequency.Duration) // its deletion has errors, and is requested again
+	}
 	add(2*items, p.Execute.Behaviour)
 	add(3*items*objects, p.Progress)
 	add(items*objects, p.Cancel)
@@ -189,6 +192,7 @@ func RealBound(s *scenario.Scenario, scale float64) trace.Time {
 	b.add(len(timeouts)-1, recheck) // one waits for the other in the queue
 	for _, p := range s.Plugins {
 		calls := 3 * b.servers * max(1, len(s.Items)) * b.served(p.Action)
+		b.add(calls+b.servers, p.Start.Delay.Duration)
 		for _, m := range []scenario.Behaviour{p.AppliesTo, p.Execute.Behaviour, p.Progress, p.Cancel, p.AreAdditionalItemsReady.Behaviour} {
 			b.add(calls, m.Delay.Duration)
 			if m.Hang {

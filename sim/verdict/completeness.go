@@ -30,6 +30,11 @@ func (r *run) evidence() evidence {
 	switch r.trace.End.Reason {
 	case trace.Settled, trace.Bound:
 		e.whole = true
+	case trace.NotStarted:
+		e.whole = s.Expect.Server == scenario.DoesNotStart
+		if !e.whole {
+			lack("", "a server that starts", because(r.trace.End))
+		}
 	case trace.Panicked: // a finding of its own
 	case "":
 		lack("", "a whole trace", "it is cut off: it has no end")
@@ -49,7 +54,7 @@ func (r *run) evidence() evidence {
 			lack("", fmt.Sprintf("fault %s strikes", f.ID), seen)
 		}
 	}
-	if !e.whole {
+	if !e.whole || s.Expect.Server == scenario.DoesNotStart { // of which no object is expected
 		return e
 	}
 	for _, name := range s.Objects() {

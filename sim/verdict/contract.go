@@ -67,7 +67,9 @@ type watch struct {
 	watched map[*operation]*watched
 	pollers [2]poller // by kind
 	down    bool
-	at      trace.Time
+	// out is until when the object store is out of reach, without which no pass begins; 0: it is not.
+	out   trace.Time
+	at    trace.Time
 	found   []Finding
 }
 
@@ -110,7 +112,15 @@ func (w *watch) report(o *object, event int, expected, seen string) {
 }
 
 func (w *watch) event(i int, e *trace.Event) {
+	if w.out > 0 && w.at > w.out {
+		w.out = 0
+		for _, p := range w.polled {
+			w.anew(p)
+		}
+	}
 	switch {
+	case e.Fault != nil && e.Fault.Missed == "":
+		w.outage(i, w.run.does(e.Fault.ID).Do.Outage.Duration)
 	case e.Process != nil && e.Process.Name == server:
 		w.server(i, e)
 	case e.Phase != nil:
@@ -127,6 +137,17 @@ func (w *watch) event(i int, e *trace.Event) {
 	default:
 		w.call(i, w.run.calls[i])
 	}
+}
+
+// outage notes that the object store is out of reach for so long.
+func (w *watch) outage(i int, lasts time.Duration) {
+	if lasts == 0 {
+		return
+	}
+	for _, o := range w.run.callers() {
+		w.elapse(w.of(o), i, 0)
+	}
+	w.out = max(w.out, w.at+trace.Time(lasts))
 }
 
 // server starts or ends. Calls in flight end, and every operation has its time to be cancelled anew.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
 )
 
 // refusedToDelete reports whether a request to delete the backup has ended with errors since the backup is Deleting: Velero then keeps it
@@ -82,7 +83,18 @@ func (r *run) undeleted(o *object) []Finding {
 	if x := r.restore(o.name); x != nil && r.asked(func(d scenario.Do) bool { return d.Remove == "backup/"+x.Backup }) {
 		return nil
 	}
-	return []Finding{r.atEnd("accounting", o.name, nothingStored, "it is still there")}
+	f := r.atEnd("accounting", o.name, nothingStored, "it is still there")
+	if r.storedSince(o) {
+		f.Rules = []string{overtaken}
+	}
+	return []Finding{f}
+}
+
+// storedSince reports whether the server has stored something of the object since it was deleted, as what had begun before went on.
+func (r *run) storedSince(o *object) bool {
+	return slices.ContainsFunc(r.events[o.changes[len(o.changes)-1].event:], func(e trace.Event) bool {
+		return e.Store != nil && e.Store.Verb == "put" && e.Store.Error == "" && strings.Contains(e.Store.Key, "/"+o.kind.String()+"s/"+o.id()+"/")
+	})
 }
 
 // nothingStored is what accounting wants of what Velero has deleted.

@@ -50,7 +50,7 @@ func (w *watch) pass(p *polled, op *watched, event int, method string) {
 // elapse moves the object's clock by the time in which Velero could have begun a pass, or by least if that is more, and
 // reports the operations that should have been cancelled by then.
 func (w *watch) elapse(p *polled, event int, least time.Duration) {
-	if !w.down && strings.HasPrefix(p.has, waits) {
+	if !w.down && w.out == 0 && strings.HasPrefix(p.has, waits) {
 		before := p.clock
 		p.clock += max(w.pollers[p.kind].idle()-p.idle, least)
 		for ; p.next < len(p.operations); p.next++ {

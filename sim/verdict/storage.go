@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/velosim/velosim/sim/scenario"
@@ -42,6 +43,17 @@ func (r *run) does(id string) scenario.Fault {
 		}
 	}
 	return scenario.Fault{}
+}
+
+// unusable reports whether the object waits for operations that were torn when they were stored, or that cannot be stored anew.
+func (r *run) unusable(name string) bool {
+	o := r.find(name)
+	if o == nil || !strings.HasPrefix(o.phase(), "WaitingForPluginOperations") {
+		return false
+	}
+	return r.scenario.Store.Immutable || slices.ContainsFunc(r.scenario.Faults, func(f scenario.Fault) bool {
+		return r.faults[f.ID] && f.Do.Tear != nil && f.Do.Tear.Error == "" && strings.HasSuffix(f.At.Store.Key, "/"+o.operationsFile())
+	})
 }
 
 // location is how traces name the storage location.

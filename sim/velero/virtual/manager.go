@@ -131,6 +131,7 @@ func (m namedManager) watched(r reconcile.Reconciler) reconcile.Reconciler {
 		var res reconcile.Result
 		var err error
 		below(lane, func() { res, err = r.Reconcile(ctx, req) })
+		m.inc.fence() // what gives up after a pause does so without a step
 		if err != nil {
 			m.inc.record("", trace.Body{Reconcile: &trace.Reconcile{Controller: m.controller, Error: err.Error()}})
 		}

@@ -275,7 +275,8 @@ func (r *run) drain() {
 		inc.cancel()
 		<-inc.ended
 	}
-	time.Sleep(24 * time.Hour) // what retries still has come to its end
+	// What retries still comes to its end at its next try, after a pause at most five times as long as all that was before, and a tenth.
+	time.Sleep(24*time.Hour + 6*time.Duration(r.rec.now()))
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,96 @@
+package phase
+
+// PassRetriedForEver is the name of the rule by which, in a release, an object waits for operations that it cannot read or write.
+const PassRetriedForEver = "pass-retried-for-ever"
+
+// outside are the rules that make no difference to Step: they are of what comes of a plugin's errors, of order and of time, which a State does
+// not have. Scenarios say how they show.
+func outside() []Rule {
+	return []Rule{
+		{
+			Name:      "delete-action-error-ignored",
+			Statement: "A backup whose DeleteItemAction returned an error is not deleted, so that the next deletion calls it again.",
+			Deviation: "The error is logged, no more: the backup goes with all that is stored of it, and what the plugin has stored stays for ever.",
+			Seen:      "The backup is gone, and its deletion looks like a success. What the plugin keeps for it stays; the server's log says \"plugin error\", with the item.",
+			Remedy:    "Look through the server's log after deletions, and delete what is left by the plugin's own means.",
+			Source:    proposed + ", and upstream in a fix after 1.18.3; InvokeDeleteActions in internal/delete/delete_item_action_handler.go",
+			Witness:   "backup-delete-action-fails",
+			Reports:   []string{"velero#9803"},
+			Releases:  []string{"v1.14", "v1.18"},
+		},
+		{
+			Name:      "finalizing-errors-ignored",
+			Statement: "A backup of which an item could not be backed up again, when its operations had ended, is PartiallyFailed.",
+			Deviation: "The error is logged, no more: the backup is Completed, with the item as it was before.",
+			Seen:      "The backup is Completed, with an item as it was before its operation ended. The error is in the server's log, and not in the backup's.",
+			Remedy:    "Look through the server's log for errors of the finalizer, and repeat the backup if it has any.",
+			Source:    proposed + "; FinalizeBackup and finalizeItem in pkg/backup/backup.go",
+			Witness:   "backup-finalizing-execute-fails",
+			Reports:   []string{"velero#8116"},
+			Releases:  []string{"v1.14", "v1.18"},
+		},
+		{
+			Name:      PassRetriedForEver,
+			Statement: "A backup or restore whose operations the object store gives back damaged, or refuses to overwrite, is given up after a number of tries.",
+			Deviation: "Each poll tries again, without end: it waits for its operations for ever, beyond their timeout, and calls no Cancel.",
+			Seen:      "The object stays WaitingForPluginOperations, beyond its itemOperationTimeout, and the server's log repeats an error at each poll.",
+			Remedy:    "Put a whole operations file back, or let the store take overwrites, and the next poll goes on. If that cannot be, delete the restore; of a backup restart the server first, as its deletion is refused until then. The store must take deletions for that, and operations that still run are not cancelled.",
+			Source:    proposed + "; Reconcile in pkg/controller/backup_operations_controller.go and restore_operations_controller.go",
+			Witness:   "backup-store-immutable-with-operation",
+			Releases:  []string{"v1.14", "v1.18"},
+		},
+		{
+			Name:      "queue-order-lost-by-restart",
+			Statement: "Backups are queued in the order of their creation.",
+			Deviation: "Those that are New when the server starts are queued in the order in which the informer lists them, which is by name.",
+			Seen:      "Backups that were created while the server was down run in the order of their names.",
+			Remedy:    "Create them when the server is up, or give them names that sort in the order in which they have to run.",
+			Source:    proposed + "; Reconcile in pkg/controller/backup_queue_controller.go",
+			Witness:   "backup-queued-out-of-order-after-restart",
+			Reports:   []string{"velero#8453"},
+			Releases:  []string{"v1.18"},
+		},
+		{
+			Name:      "schedule-overlooks-queued",
+			Statement: "A schedule makes no backup while its last one waits in the queue.",
+			Deviation: "It looks at backups that are New and InProgress alone: while the queue is blocked, it adds one at each of its times.",
+			Seen:      "Several backups of one schedule are Queued, and run one after another once the queue moves.",
+			Remedy:    "Pause the schedule while a long backup runs, with `velero schedule pause NAME`, and delete the queued backups that are too many. With a higher --concurrent-backups, those of other namespaces do not wait.",
+			Source:    "documented in a comment of Reconcile in pkg/controller/schedule_controller.go; checkIfBackupInNewOrProgress there",
+			Witness:   "backup-scheduled-behind-another",
+			Reports:   []string{"velero#9259"},
+			Releases:  []string{"v1.18"},
+		},
+		{
+			Name:      "deletion-granted-after-restart",
+			Statement: "The deletion of a backup that waits for its operations, or is finalized, is refused, whenever the server was started.",
+			Deviation: "The tracker knows what this server has run: after a restart it is empty, and a backup that waits is deleted, while its operations go on without a Cancel.",
+			Seen:      "The backup is gone at once, although it waited for operations, which go on.",
+			Remedy:    "Look at the phase before a deletion. To end its operations first, lower the backup's spec.itemOperationTimeout with `kubectl patch`: the next poll cancels those that are older.",
+			Source:    proposed + "; pkg/controller/backup_tracker.go, and Reconcile in pkg/controller/backup_deletion_controller.go",
+			Witness:   "backup-deleted-while-waiting-after-restart",
+			Releases:  []string{"v1.14", "v1.18"},
+		},
+		{
+			Name:      "deleted-restore-not-cancelled",
+			Statement: "The operations of a restore that is deleted are cancelled first.",
+			Deviation: "What is stored of it is deleted, and its operations go on with nobody to end them.",
+			Seen:      "The restore is gone, and its operations go on.",
+			Remedy:    "Before the deletion, lower the restore's spec.itemOperationTimeout with `kubectl patch`: the next poll cancels the operations that are older, and the restore ends. Afterwards, end them by the plugin's own means.",
+			Source:    proposed + "; Reconcile and deleteExternalResources in pkg/controller/restore_controller.go",
+			Witness:   "restore-deleted-while-waiting",
+			Reports:   []string{"velero#9190"},
+			Releases:  []string{"v1.14", "v1.18"},
+		},
+		{
+			Name:      "final-patch-backs-off-for-long",
+			Statement: "The last patch of a backup, when the API server has refused it, is sent again within ten minutes.",
+			Deviation: "The pauses between its tries grow fivefold without a limit: after an hour of refusal the backup is Completed some 23 minutes late.",
+			Seen:      "The backup stays Finalizing long after the API server is back, while the stored copy is at its final phase already. Other backups wait to be finalized behind it.",
+			Remedy:    "Wait, or restart the server, which finalizes the backup at once.",
+			Source:    proposed + "; Reconcile in pkg/controller/backup_finalizer_controller.go, to which its constructor leaves no timeout",
+			Witness:   "backup-final-patch-refused-for-long",
+			Releases:  []string{"v1.18"},
+		},
+	}
+}
