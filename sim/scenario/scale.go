@@ -20,6 +20,7 @@ func (s *Scenario) RealTime() *Scenario {
 	if slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do.Kill != nil || f.Do.Outage.Duration > 0 }) {
 		step = 15 * time.Second
 	}
+	step = max(step, time.Duration(len(s.Items))*50*time.Millisecond) // in which each is backed up
 	slow := slices.ContainsFunc(s.Plugins, func(p Plugin) bool {
 		return slices.ContainsFunc(slices.Collect(maps.Values(p.methods())), func(b *Behaviour) bool { return b.Delay.Duration > phase.CallDeadline })
 	})

@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -165,5 +166,21 @@ expect: {phase: Completed}
 	}
 	if s.Faults[0].For.Duration != 10*time.Minute {
 		t.Errorf("the original has changed: %+v", s.Faults[0])
+	}
+}
+
+// TestRealTimeOfManyItems: the longest length comes when all items have been backed up.
+func TestRealTimeOfManyItems(t *testing.T) {
+	text := "apiVersion: velosim.io/v1alpha1\nkind: Scenario\nmetadata: {name: s}\n" +
+		"plugins: [{name: example.io/mover, operation: {progress: [{at: 10m, completed: true}]}}]\nexpect: {phase: Completed}\nitems:\n"
+	for i := range 500 {
+		text += fmt.Sprintf("- configmaps/app/item-%d\n", i)
+	}
+	s, errs := scenario.Parse("s.yaml", []byte(text))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if at := s.RealTime().Plugins[0].Operation.Progress[0].At.Duration; at < 20*time.Second {
+		t.Errorf("the operations end after %v", at)
 	}
 }
