@@ -8,6 +8,7 @@ import (
 
 	"github.com/velosim/velosim/fakeplugins"
 	"github.com/velosim/velosim/fakeplugins/host"
+	"github.com/velosim/velosim/fakeplugins/wire"
 	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
@@ -25,6 +26,9 @@ func (r *run) startPlugins() (err error) {
 	for _, p := range r.cluster.Plugins() {
 		e := executables[p.File()]
 		e.Plugins = append(e.Plugins, p)
+		if p.Start != (scenario.Start{}) {
+			e.Starts = []host.Start{{Start: misstart(p.Start)}}
+		}
 		executables[p.File()] = e
 	}
 	for name := range executables {
@@ -51,12 +55,27 @@ func (r *run) startPlugins() (err error) {
 	return err
 }
 
+// misstart is how the process starts, in the words of the executable.
+func misstart(s scenario.Start) wire.Start {
+	w := wire.Start{Delay: s.Delay.Duration, NoHandshake: s.Handshake == scenario.NoHandshake, ProtocolVersion: s.Protocol}
+	if s.Exit {
+		w.Exit = new(1)
+	}
+	if s.Handshake == scenario.WrongHandshake {
+		w.Handshake = "Hello from the plugin!"
+	}
+	return w
+}
+
 // connected counts the plugin processes of a server.
 func (r *run) connected(p host.Process, n int) {
 	r.change(func() {
 		for _, s := range r.servers {
 			if s.process.Pid() == p.Parent {
 				s.plugins += n
+				if n > 0 {
+					s.latest = p.Executable
+				}
 			}
 		}
 	})

@@ -60,6 +60,7 @@ type run struct {
 	servers []*server         // the last one is current
 	timers  int               // that are to go off
 	outages int               // of the object store, that go on
+	down    string            // the last word of a server that a plugin has kept from starting
 	err     error             // why the run cannot go on
 }
 
@@ -205,13 +206,15 @@ func (r *run) await(done func() bool) (trace.End, bool) {
 	defer bound.Stop()
 	for {
 		r.mu.Lock()
-		ok, changed, err := done(), r.changed, r.err
+		ok, changed, down, err := done(), r.changed, r.down, r.err
 		r.mu.Unlock()
 		switch {
 		case err != nil:
 			return trace.End{Reason: trace.Environment, Detail: err.Error()}, false
 		case r.rec.failed() != nil:
 			return trace.End{Reason: trace.Environment, Detail: r.rec.failed().Error()}, false
+		case down != "":
+			return trace.End{Reason: trace.NotStarted, Detail: down}, false
 		case ok:
 			return trace.End{}, true
 		}

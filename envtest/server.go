@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/velosim/velosim/envtest/proxy"
@@ -23,9 +25,11 @@ type server struct {
 	proxy       *proxy.Proxy
 	process     *supervise.Process
 	log         *os.File
-	// Guarded by the run's lock: it has ended, or is being killed; and how many of its plugin processes are connected.
+	// Guarded by the run's lock: it has ended, or is being killed; how many of its plugin processes are connected; and the executable of the
+	// latest one.
 	ended   bool
 	plugins int
+	latest  string
 }
 
 // start starts the next incarnation.
@@ -99,8 +103,31 @@ func (s *server) watch() {
 	<-s.process.Done()
 	if s.claim() && s.run.ctx.Err() == nil {
 		s.run.rec.end(s.incarnation, nil, "stopped")
+		if s.keptDown() {
+			s.run.change(func() { s.run.down = lastWord(s.tail()) })
+			return
+		}
 		s.run.fail(fmt.Errorf("the server ended by itself: %v; its log ends with:\n%s", s.process.Err(), s.tail()))
 	}
+}
+
+// keptDown reports whether the plugin that the server started last is one that keeps it from starting.
+func (s *server) keptDown() (kept bool) {
+	s.run.change(func() {
+		kept = slices.ContainsFunc(s.run.cluster.Plugins(), func(p scenario.Plugin) bool { return p.Start.Fails() && p.File() == s.latest })
+	})
+	return kept
+}
+
+// lastWord is what a log ends with after its last entry: the error that Velero prints.
+func lastWord(log []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+	for i, line := range slices.Backward(lines) {
+		if strings.HasPrefix(line, "time=") && i < len(lines)-1 {
+			return strings.Join(lines[i+1:], "\n")
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // tail is the end of the server's log.

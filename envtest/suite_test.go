@@ -46,7 +46,7 @@ var own = []string{"backup-server-killed-right-after-upload", "backup-server-kil
 // smoke are the scenarios of make test: one of each kind, and none that takes long; and those of this world.
 var smoke = append([]string{
 	"backup-operation-completes", "backup-items-to-update", "backup-progress-errors-once", "backup-final-upload-fails", "backup-deleted",
-	"backup-server-killed-while-in-progress", "restore-operation-times-out",
+	"backup-server-killed-while-in-progress", "restore-operation-times-out", "server-does-not-start-after-plugin-exits",
 }, own...)
 
 // result is what came of a scenario.

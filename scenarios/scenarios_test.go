@@ -30,7 +30,11 @@ func TestEveryScenario(t *testing.T) {
 			if s.Metadata.Name != name {
 				t.Errorf("metadata.name is %q, want the file's name", s.Metadata.Name)
 			}
-			if kind, _, _ := strings.Cut(name, "-"); !strings.HasPrefix(s.Object(), kind+"/") {
+			about := s.Object()
+			if s.Expect.Server != "" {
+				about = "server/"
+			}
+			if kind, _, _ := strings.Cut(name, "-"); !strings.HasPrefix(about, kind+"/") {
 				t.Errorf("its name speaks of a %s, its expectations of %s", kind, s.Object())
 			}
 			if !bytes.HasPrefix(b, []byte("# ")) || !strings.HasSuffix(s.Description, ".") || !strings.Contains(s.Description, "must") {

@@ -260,6 +260,9 @@ func TestPredictionsOfTheCatalogue(t *testing.T) {
 		expected := map[string]scenario.Outcome{"demanded": s.Expect.Outcome, "v1.18": s.Expect.Outcome}
 		if d := s.Expect.Deviation; d != nil {
 			expected["v1.18"] = d.Outcome
+			if !phase.Named(d.Rule).Machine() { // what is demanded then, the machine does not know
+				expected["demanded"] = d.Outcome
+			}
 		}
 		for _, rules := range []phase.Rules{phase.Demanded(), released(t)} {
 			ps := model.Predict(rules, s)
@@ -286,6 +289,16 @@ func TestPredictionsOfTheCatalogue(t *testing.T) {
 				t.Errorf("%s, %s: %v are predicted, and %s expected", name, rules.Name, paths, want.Phase)
 			}
 		}
+	}
+}
+
+// TestServerDoesNotStart: nothing is created then.
+func TestServerDoesNotStart(t *testing.T) {
+	s := parse(t, "restore: {}\nplugins: [{name: example.io/mover}]\n")
+	s.Plugins[0].Start.Protocol = 3
+	want := []model.Prediction{{Object: "backup/backup-1"}, {Object: "restore/restore-1"}}
+	if diff := cmp.Diff(want, model.Predict(phase.Demanded(), s)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

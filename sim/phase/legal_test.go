@@ -138,7 +138,7 @@ func restoreEdges() []legalEdge {
 	for _, to := range []Phase{waiting, waitingPartially, Finalizing, finalizingPartially} {
 		edges = append(edges, legalEdge{InProgress, to, PassEnded, every}, legalEdge{InProgress, to, RunUploadFailed, releases})
 	}
-	for _, from := range []Phase{waiting, waitingPartially, Finalizing, finalizingPartially, Completed, PartiallyFailed, Failed} {
+	for _, from := range []Phase{waiting, waitingPartially, Finalizing, finalizingPartially, Completed, PartiallyFailed, Failed, FailedValidation} {
 		edges = append(edges, legalEdge{from, InProgress, RunRepeated, releases})
 	}
 	return append(edges, repeatedPasses()...)

@@ -52,7 +52,7 @@ func (l *linter) unstarted() bool {
 	if !l.decoded("plugins") || !l.sound("plugins") || !l.sound("expect.server") {
 		return e.Server != ""
 	}
-	switch i := slices.IndexFunc(l.scenario.Plugins, func(p Plugin) bool { return p.Start.fails() }); {
+	switch i := slices.IndexFunc(l.scenario.Plugins, func(p Plugin) bool { return p.Start.Fails() }); {
 	case e.Server == "" && i >= 0:
 		l.complain(fmt.Sprintf("plugins[%d].start", i), "with such a plugin the server does not start; expect \"server: %s\", and nothing else", DoesNotStart)
 		return true

@@ -59,8 +59,8 @@ type Start struct {
 	Protocol int `json:"protocol,omitempty"`
 }
 
-// fails tells whether the process never serves.
-func (s Start) fails() bool { return s.Exit || s.Handshake != "" || s.Protocol != 0 }
+// Fails tells whether the process never serves.
+func (s Start) Fails() bool { return s.Exit || s.Handshake != "" || s.Protocol != 0 }
 
 // Handshake is what is wrong with that of a plugin's process.
 type Handshake string
@@ -73,7 +73,7 @@ const (
 
 // Starts tells whether the server does: it starts each plugin to list what it registers, and ends if one cannot be.
 func (s *Scenario) Starts() bool {
-	return !slices.ContainsFunc(s.Plugins, func(p Plugin) bool { return p.Start.fails() })
+	return !slices.ContainsFunc(s.Plugins, func(p Plugin) bool { return p.Start.Fails() })
 }
 
 // Behaviour is how one method of a plugin misbehaves. Without any field, it does not.

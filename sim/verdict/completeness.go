@@ -31,8 +31,7 @@ func (r *run) evidence() evidence {
 	case trace.Settled, trace.Bound:
 		e.whole = true
 	case trace.NotStarted:
-		e.whole = s.Expect.Server == scenario.DoesNotStart
-		if !e.whole {
+		if e.whole = !r.starts(); !e.whole {
 			lack("", "a server that starts", because(r.trace.End))
 		}
 	case trace.Panicked: // a finding of its own
@@ -54,7 +53,7 @@ func (r *run) evidence() evidence {
 			lack("", fmt.Sprintf("fault %s strikes", f.ID), seen)
 		}
 	}
-	if !e.whole || s.Expect.Server == scenario.DoesNotStart { // of which no object is expected
+	if !e.whole || !r.starts() { // then nothing is created
 		return e
 	}
 	for _, name := range s.Objects() {

@@ -1,22 +1,21 @@
 package verdict
 
 import (
-	"strings"
-
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
-// unstarted compares the run with a server that does not start, and says why: its last word names one of the plugins that keep it from
-// starting.
-func (r *run) unstarted(rd reading, seen evidence) []Finding {
-	if !seen.complete() {
-		return nil
+// unstarted finds that the server started, or created something, of a scenario that expects that it does not start.
+func (r *run) unstarted() []Finding {
+	var found []Finding
+	if r.trace.End.Reason != trace.NotStarted {
+		found = append(found, r.atEnd("expectation", "", "the server does not start", "it did, and the run is "+because(r.trace.End)))
 	}
-	end := r.trace.End
-	names := func(p scenario.Plugin) bool { return !p.Start.Serves() && strings.Contains(end.Detail, p.File()) }
-	_ = names
-	_ = trace.NotStarted
-	_ = rd
-	return nil
+	for _, o := range r.objects {
+		found = append(found, r.atEnd("expectation", o.name, "the server does not start, and nothing is created", "it was created"))
+	}
+	return found
 }
+
+// starts reports whether the scenario expects that the server does.
+func (r *run) starts() bool { return r.scenario.Expect.Server != scenario.DoesNotStart }

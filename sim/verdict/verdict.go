@@ -195,10 +195,13 @@ func (r *run) expected(o scenario.Outcomes) map[string]scenario.Outcome {
 
 // judge lets every oracle judge the run under one reading, as far as the evidence goes.
 func (r *run) judge(rd reading, seen evidence) []Finding {
-	if r.scenario.Expect.Server == scenario.DoesNotStart {
-		return r.unstarted(rd, seen)
-	}
 	found := r.panics()
+	if !r.starts() {
+		if seen.complete() {
+			found = append(found, r.unstarted()...)
+		}
+		return found
+	}
 	if seen.complete() {
 		found = append(found, r.expectations(rd)...)
 		found = append(found, r.prediction(rd)...)

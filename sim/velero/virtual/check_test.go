@@ -3,7 +3,6 @@ package virtual_test
 import (
 	"testing"
 
-	"github.com/velosim/velosim/scenarios"
 	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
@@ -24,7 +23,7 @@ func TestTracesFitTheModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range scenarios.Names() {
+	for _, name := range catalogue(t) {
 		t.Run(name, func(t *testing.T) {
 			s := load(t, name)
 			for seed := int64(1); seed <= seeds(t, 2); seed++ {
@@ -51,7 +50,7 @@ func TestPathsArePredicted(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := map[string]*scenario.Scenario{}
-	for _, name := range scenarios.Names() {
+	for _, name := range catalogue(t) {
 		all[name] = load(t, name)
 	}
 	for name, shape := range shapes {

@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/velosim/velosim/scenarios"
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/verdict"
 )
 
 // TestWitnessesUnnamed: what a deviation looks like, a verdict knows without being told. Users' scenarios seldom name one.
 func TestWitnessesUnnamed(t *testing.T) {
-	for _, name := range scenarios.Names() {
+	for _, name := range catalogue(t) {
 		s := load(t, name)
 		// That a backup is Deleting for ever, no path shows: the scenario must say that it has to go.
 		if d := s.Expect.Deviation; d == nil || phase.Named(d.Rule).Witness != name || d.Rule == phase.DeletionForgottenByRestart {
