@@ -103,6 +103,7 @@ var _ = Describe("Velero", Ordered, func() {
 				jobs, names = append(jobs, job), append(names, name)
 			}
 		}
+		slices.SortStableFunc(jobs, func(a, b world.Job) int { return cmp.Compare(b.Bound, a.Bound) }) // what may take long first
 		go func() {
 			defer GinkgoRecover()
 			for i, r := range world.Each(running, pool, jobs, func(ctx context.Context, w world.World, job world.Job) result {
@@ -110,7 +111,7 @@ var _ = Describe("Velero", Ordered, func() {
 				t.End, _ = w.Run(ctx, job, func(e trace.Event) error { t.Events = append(t.Events, e); return nil })
 				return result{t, verdict.Judge(all[names[job.ID-1]], t)}
 			}) {
-				results[names[i]] <- r
+				results[names[jobs[i].ID-1]] <- r
 			}
 		}()
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -171,6 +173,9 @@ func (o runOptions) jobs(info world.Info, sources []source) []world.Job {
 			job.ID, job.Seed = len(jobs)+1, o.seed+int64(i)
 			jobs = append(jobs, job)
 		}
+	}
+	if info.Scale != 0 { // what may take long first, lest all wait for it in the end
+		slices.SortStableFunc(jobs, func(a, b world.Job) int { return cmp.Compare(b.Bound, a.Bound) })
 	}
 	return jobs
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,7 +41,7 @@ func (r *runner) all(ctx context.Context, pool *world.Pool, jobs []world.Job) ([
 			return []*result{}, &exitError{exitInconclusive, fmt.Errorf("failed to make --out: %w", err)}
 		}
 	}
-	results := make([]*result, len(jobs))
+	byID := map[int]*result{}
 	r.pulse = newPulse(r.cli, len(jobs))
 	between := *r.cli
 	between.out, between.err = r.pulse.between(r.out), r.pulse.between(r.err)
@@ -50,10 +51,14 @@ func (r *runner) all(ctx context.Context, pool *world.Pool, jobs []world.Job) ([
 		defer r.pulse.beats()()
 	}
 	for i, result := range world.Each(ctx, pool, jobs, r.one) {
-		results[i] = result
-		s.show(result)
+		if s.show(result); result != nil {
+			byID[jobs[i].ID] = result
+		}
 	}
-	results = slices.DeleteFunc(results, func(r *result) bool { return r == nil })
+	results := []*result{}
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		results = append(results, byID[id])
+	}
 	s.summary(results, len(jobs))
 	return results, nil
 }

@@ -64,7 +64,7 @@ func hold(rules phase.Rules, s *scenario.Scenario, all predictions) {
 					if all[i].Allows(held) && all[i].staysIn(held.End()) || !it.held(rules, held.End(), all) {
 						continue
 					}
-					all[i].stays = append(all[i].stays, held.End())
+					all[i].Stays = append(all[i].Stays, held.End())
 					if !all[i].Allows(held) {
 						all[i].Paths = append(all[i].Paths, held)
 					}
@@ -122,8 +122,8 @@ func (s subject) heldInQueue(rules phase.Rules, all predictions) bool {
 }
 
 // staysIn reports whether the object may be in one of the phases for ever.
-func (o outcome) staysIn(in ...phase.Phase) bool {
-	return o.Unknown != "" && len(in) > 0 || slices.ContainsFunc(o.stays, func(p phase.Phase) bool { return slices.Contains(in, p) })
+func (p Prediction) staysIn(in ...phase.Phase) bool {
+	return p.Unknown != "" && len(in) > 0 || slices.ContainsFunc(p.Stays, func(q phase.Phase) bool { return slices.Contains(in, q) })
 }
 
 // passes reports whether the object may come to one of the phases, whatever becomes of it then.
@@ -137,10 +137,10 @@ func (p Prediction) passes(in ...phase.Phase) bool {
 func create(s *scenario.Scenario, all predictions) {
 	ended := true
 	for _, object := range s.Order() {
-		i := slices.IndexFunc(all, func(o outcome) bool { return o.Object == object })
+		i := slices.IndexFunc(all, func(p Prediction) bool { return p.Object == object })
 		it := subjectOf(s, object)
 		if it.kind == phase.Restore && !all.of(it.backup).passes(phase.Completed, phase.PartiallyFailed) || !ended {
-			all[i].Prediction = Prediction{Object: object}
+			all[i] = Prediction{Object: object}
 			continue
 		}
 		ended = all[i].Unknown != "" || it.vanishes(object) || slices.ContainsFunc(all[i].Ends(), phase.Phase.Final)
@@ -151,7 +151,7 @@ func create(s *scenario.Scenario, all predictions) {
 			continue
 		}
 		if !all.of(it.at.Object).passes(phaseNamed(it.at.Phase)) {
-			all[i].Prediction = Prediction{Object: p.Object}
+			all[i] = Prediction{Object: p.Object}
 		}
 	}
 }

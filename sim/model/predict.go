@@ -17,6 +17,8 @@ type Prediction struct {
 	// Paths are the phases that may be written, in order, each path once. The last one of a path is the end: a final phase, or one
 	// in which the object stays for ever, or is gone. None: it is never created, or no run is possible in which all faults strike.
 	Paths []Path
+	// Stays are the phases in which it may stay for ever: it is there, and not gone.
+	Stays []phase.Phase
 	// Unknown is why there is no prediction; empty: there is one.
 	Unknown string
 }
@@ -64,33 +66,29 @@ func (p Prediction) Allows(path Path) bool {
 // far as ends that lie far apart are seen one after the other. So there may be paths that no run takes; one that a run takes and
 // Predict does not know is a mistake, of Velero or of sim/phase.
 func Predict(rules phase.Rules, s *scenario.Scenario) []Prediction {
-	var predicted []Prediction
+	var all predictions
 	if !s.Starts() {
 		for _, object := range s.Objects() {
-			predicted = append(predicted, Prediction{Object: object})
+			all = append(all, Prediction{Object: object})
 		}
-		return predicted
+		return all
 	}
 	s = survivors(s)
-	var all predictions
 	for _, object := range s.Objects() {
 		all = append(all, predict(rules, subjectOf(s, object), all))
 	}
 	hold(rules, s, all)
 	create(s, all)
-	for _, o := range all {
-		predicted = append(predicted, o.Prediction)
-	}
-	return predicted
+	return all
 }
 
 // predict explores what becomes of one object, if it is created; before are the predictions of those that it may be made from.
-func predict(rules phase.Rules, s subject, before predictions) outcome {
-	prediction := outcome{Prediction: Prediction{Object: s.object, Unknown: beyond(s.Scenario)}}
+func predict(rules phase.Rules, s subject, before predictions) Prediction {
+	prediction := Prediction{Object: s.object, Unknown: beyond(s.Scenario)}
 	if prediction.Unknown != "" {
 		return prediction
 	}
-	b := s.beginning(rules, before.of(s.backup).Prediction)
+	b := s.beginning(rules, before.of(s.backup))
 	if b == (beginning{}) { // its backup has no run in which all faults strike, or none that comes to the point of its creation
 		return prediction
 	}
@@ -120,7 +118,7 @@ func predict(rules phase.Rules, s subject, before predictions) outcome {
 	}
 	p.vanish()
 	p.remain()
-	prediction.stays = slices.Collect(maps.Keys(p.stays))
+	prediction.Stays = slices.Collect(maps.Keys(p.stays))
 	for path := range p.paths {
 		prediction.Paths = append(prediction.Paths, Path(phases(path)))
 	}
@@ -128,20 +126,14 @@ func predict(rules phase.Rules, s subject, before predictions) outcome {
 	return prediction
 }
 
-// outcome is what is predicted for an object, and the phases in which it may hold others for ever: it stays there, and is not gone.
-type outcome struct {
-	Prediction
-	stays []phase.Phase
-}
-
 // predictions are those of a scenario's objects.
-type predictions []outcome
+type predictions []Prediction
 
 // of is the prediction for the object; the zero one if there is none.
-func (all predictions) of(object string) outcome {
-	i := slices.IndexFunc(all, func(o outcome) bool { return o.Object == object })
+func (all predictions) of(object string) Prediction {
+	i := slices.IndexFunc(all, func(p Prediction) bool { return p.Object == object })
 	if i < 0 {
-		return outcome{}
+		return Prediction{}
 	}
 	return all[i]
 }
@@ -154,4 +146,6 @@ func (p *Prediction) sort() {
 		return slices.Compare(a, b)
 	})
 	p.Paths = slices.CompactFunc(p.Paths, func(a, b Path) bool { return slices.Equal(a, b) })
+	slices.Sort(p.Stays)
+	p.Stays = slices.Compact(p.Stays)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxPredicted = 50_000 // states, in all casts
+	maxPredicted = 200_000 // states, in all casts
 	maxFaults    = 32
 )
 

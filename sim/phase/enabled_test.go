@@ -39,7 +39,6 @@ func TestNotEnabled(t *testing.T) {
 		{"a step of a dead server", release, State{Down: true}, Enqueued},
 		{"a restore in the queue", release, Initial(Restore), Enqueued},
 		{"v1.18: a restore whose run goes on is run again", release, inProgress(t, release, Restore), RunRepeated},
-		{"v1.18: one that was not valid", release, State{Kind: Restore, Phase: FailedValidation}, RunRepeated},
 		{"v1.18: a backup is run again", release, inProgress(t, release, Backup, PassEnded), RunRepeated},
 		{"demanded: a restore is run again", demanded, inProgress(t, demanded, Restore, PassEnded), RunRepeated},
 		{"v1.18: a pass again without operations", release, inProgress(t, release, Backup, ExecuteFailed, PassEnded), PassRepeated},

@@ -70,7 +70,7 @@ type watch struct {
 	// out is until when the object store is out of reach, without which no pass begins; 0: it is not.
 	out   trace.Time
 	at    trace.Time
-	found   []Finding
+	found []Finding
 }
 
 // watched is what is known of an operation.

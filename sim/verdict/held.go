@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/velosim/velosim/sim/phase"
-	"github.com/velosim/velosim/sim/scenario"
 )
 
 // worker is who takes an object on from a phase. Each controller has one, other than that of backups (SetupWithManager in
@@ -60,7 +59,7 @@ func (r *run) holder(o *object) *call {
 func (r *run) hung(c *call) bool { return c.inFlight() && r.at-c.at > r.deadline() }
 
 // overlooked is the rule by which a release leaves the object as it is, if the trace shows that, whatever has been predicted: a start
-// that overlooks a backup, or slots of the queue that backups keep which were deleted when they were ready. The zero Rule: none.
+// that overlooks a backup, or slots of the queue that backups may keep which have been ready. The zero Rule: none.
 func (r *run) overlooked(o *object) phase.Rule {
 	since := r.lastStart()
 	switch o.phase() {
@@ -75,7 +74,7 @@ func (r *run) overlooked(o *object) phase.Rule {
 			case other.kind != phase.Backup || other == o:
 			case other.phase() == phase.ReadyToStart.String() || other.phase() == phase.InProgress.String():
 				running++
-			case other.deletedWhenReady(since):
+			case other.readySince(since):
 				leaked++
 			}
 		}
@@ -96,17 +95,9 @@ func (r *run) lastStart() (event int) {
 	return event
 }
 
-// deletedWhenReady reports whether the backup was ReadyToStart when it was deleted, or began to be, since that event.
-func (o *object) deletedWhenReady(since int) bool {
-	for _, c := range slices.Backward(o.changes) {
-		if c.event < since || c.To != scenario.Deleted && c.To != phase.Deleting.String() {
-			return false
-		}
-		if c.From == phase.ReadyToStart.String() {
-			return true
-		}
-	}
-	return false
+// readySince reports whether the backup has been ReadyToStart since that event: the tracker may have been told when it no longer was.
+func (o *object) readySince(event int) bool {
+	return slices.ContainsFunc(o.changes, func(c change) bool { return c.event >= event && c.From == phase.ReadyToStart.String() })
 }
 
 // conflict reports whether two backups have a namespace in common: Velero runs but one of them at a time (detectNSConflictsInternal,

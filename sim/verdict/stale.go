@@ -103,11 +103,12 @@ func (r *run) followsStaleRead(f Finding) bool {
 	})
 }
 
-// followsPath reports whether the object has taken a predicted path, until a stale read if there was one.
+// followsPath reports whether the object has taken a predicted path, until a stale read if there was one, and may stay where it does.
 func (r *run) followsPath(o *object, p *model.Prediction) bool {
 	event, ok := r.stale[o.name]
 	if !ok {
-		return p.Allows(o.taken())
+		stays := !o.gone() && !final(o.phase())
+		return p.Allows(o.taken()) && (!stays || slices.Contains(p.Stays, o.taken().End()))
 	}
 	until := 0
 	for _, c := range o.steps() {
