@@ -46,6 +46,21 @@ func (p *predictor) gone(path string) {
 	}
 }
 
+// back adds the paths of a backup that is gone while its run goes on, which stores it again: sync brings it back, as PartiallyFailed if it
+// has not ended and has expired (pkg/controller/backup_sync_controller.go), and it may be deleted again.
+func (p *predictor) back(n node) {
+	came := n.path
+	switch n.Object.Phase {
+	case phase.Completed, phase.PartiallyFailed:
+	case phase.Failed, phase.FailedValidation, phase.New, phase.Queued, phase.ReadyToStart: // none of these is stored
+		return
+	default:
+		came += string([]byte{byte(phase.PartiallyFailed)})
+	}
+	p.gone(came)
+	p.gone(came + string([]byte{byte(phase.Deleting)}))
+}
+
 // stored are the phases of backups that pkg/controller/backup_sync_controller.go creates.
 func stored() []phase.Phase {
 	return []phase.Phase{phase.Completed, phase.PartiallyFailed, phase.Failed}

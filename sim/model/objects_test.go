@@ -61,7 +61,7 @@ func TestPredictObjects(t *testing.T) {
 			scenario: later + mover + "faults:\n- {at: {phase: Completed, object: backup/backup-1}, do: {kill: {}}}",
 			object:   "backup/backup-2",
 			demanded: []string{"Q R Q R I W F C", "Q R I W F C", "Q R I Failed"},
-			released: []string{"Q R", "Q R I W F C", "Q R I Failed"},
+			released: []string{"Q", "Q R", "Q R I W F C", "Q R I Failed"}, // the first one may have run before the queue says that it is ready
 		},
 		{
 			name:     "a kill before it is created",
@@ -70,7 +70,7 @@ func TestPredictObjects(t *testing.T) {
 		},
 		{
 			name: "a schedule's", scenario: "schedules: [{name: daily, every: 1h, backups: 2}]\n" + mover, object: "backup/daily-2",
-			demanded: []string{"Q R I W F C"},
+			demanded: []string{"Q R I W F C"}, released: []string{"Q", "Q R I W F C"},
 		},
 		{
 			name: "deleted when it has ended", scenario: mover + "faults:\n- {at: {phase: Completed}, do: {delete: backup/backup-1}}", object: "backup/backup-1",

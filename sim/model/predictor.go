@@ -101,10 +101,7 @@ func (p *predictor) expand(n node) {
 	p.ask(n)
 	if n.deleted {
 		p.gone(n.path)
-		for _, end := range stored() { // what goes on has stored it again: it comes back, and may be deleted again
-			p.gone(n.path + string([]byte{byte(end)}))
-			p.gone(n.path + string([]byte{byte(end), byte(phase.Deleting)}))
-		}
+		p.back(n)
 	}
 	if p.cast.resyncs && n.Object.Forgotten {
 		next := n

@@ -6,6 +6,9 @@ import "github.com/velosim/velosim/sim/phase"
 
 func worlds() []string { return []string{"virtual", "envtest"} }
 
+// releases are those that sim/phase has a reading of.
+func releases() []string { return []string{"v1.14", "v1.18"} }
+
 func verbs() []string { return []string{"put", "get", "exists", "delete"} }
 
 func writeVerbs() []string { return []string{"create", "update", "patch", "delete"} }

@@ -4,6 +4,7 @@ package scenario
 var (
 	LocationChanges = locationChanges
 	Worlds          = worlds
+	Releases        = releases
 	Verbs           = verbs
 	WriteVerbs      = writeVerbs
 	Reasons         = reasons

@@ -80,6 +80,7 @@ apiVersion: velosim.io/v1alpha1
 kind: Scenario
 metadata: {name: many}
 worlds: [virtual]
+releases: [v1.18]
 server:
   concurrentBackups: 2
   itemOperationSyncFrequency: 20s

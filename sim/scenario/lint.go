@@ -127,6 +127,11 @@ func (l *linter) head() {
 		l.oneOf(fmt.Sprintf("worlds[%d]", i), name, "a world", worlds())
 	}
 	distinct(l, "worlds", s.Worlds)
+	l.filled("releases", len(s.Releases), "a release")
+	for i, name := range s.Releases {
+		l.oneOf(fmt.Sprintf("releases[%d]", i), name, "a release of Velero", releases())
+	}
+	distinct(l, "releases", s.Releases)
 }
 
 func (l *linter) server() {

@@ -116,7 +116,7 @@ func refine(s *jsonschema.Schema, name string) {
 			field.MinLength = new(uint64(1))
 			values(field, name, p.Key)
 		}
-		if slices.Contains([]string{"reports", "worlds", "resources", "path", "includedNamespaces", "must", "objects"}, p.Key) {
+		if slices.Contains([]string{"reports", "worlds", "releases", "resources", "path", "includedNamespaces", "must", "objects"}, p.Key) {
 			least := uint64(1)
 			if field.Type == "array" {
 				field.MinItems = &least

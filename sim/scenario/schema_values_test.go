@@ -27,6 +27,8 @@ func values(s *jsonschema.Schema, of, field string) {
 		s.Const = scenario.Kind
 	case "worlds":
 		s.Enum = enum(scenario.Worlds())
+	case "releases":
+		s.Enum = enum(scenario.Releases())
 	case "action":
 		s.Enum = enum(scenario.Actions())
 	case "resources":

@@ -24,6 +24,8 @@ type Scenario struct {
 	Description string `json:"description,omitempty"`
 	// Worlds that can run it: virtual, envtest. Default: all.
 	Worlds []string `json:"worlds,omitempty"`
+	// Releases of Velero that it is about, as `velosim deviations` names them: v1.14, v1.18. Default: all.
+	Releases []string `json:"releases,omitempty"`
 	// Server is how Velero's server was started.
 	Server Server `json:"server,omitzero"`
 	// Store is what the object store is like.

@@ -298,7 +298,7 @@ func TestAttributionOfInvariants(t *testing.T) {
 			r.predict = func(rules phase.Rules, _ *scenario.Scenario) []model.Prediction {
 				p := model.Prediction{Object: "backup/backup-1"}
 				if !test.departs || rules.FailureForgottenBeforePatch {
-					p.Paths = []model.Path{{phase.Queued}}
+					p.Paths, p.Stays = []model.Path{{phase.Queued}}, []phase.Phase{phase.Queued}
 				}
 				return []model.Prediction{p}
 			}

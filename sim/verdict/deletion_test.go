@@ -191,7 +191,7 @@ func TestHeldByAnother(t *testing.T) {
 		},
 		{
 			name: "another controller is held", change: two,
-			trace: waiting().calling(progress, mover1).create("backup/backup-2").phases("Queued").wait(time.Hour).
+			trace: begin().phases("Queued", "ReadyToStart", "InProgress").execute(mover1).wait(2*time.Minute).phases("WaitingForPluginOperations").calling(progress, mover1).create("backup/backup-2").phases("Queued").wait(time.Hour).
 				rest(trace.Rest{Copy: "api"}).on("backup/backup-1").rest(trace.Rest{Copy: "api", Attempted: 1}).ends(trace.Bound),
 			result: Fail,
 			found: []brief{

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/trace"
 )
 
 // worker is who takes an object on from a phase. Each controller has one, other than that of backups (SetupWithManager in
@@ -59,7 +60,7 @@ func (r *run) holder(o *object) *call {
 func (r *run) hung(c *call) bool { return c.inFlight() && r.at-c.at > r.deadline() }
 
 // overlooked is the rule by which a release leaves the object as it is, if the trace shows that, whatever has been predicted: a start
-// that overlooks a backup, or slots of the queue that backups may keep which have been ready. The zero Rule: none.
+// that overlooks a backup, or slots of the queue that others may keep. The zero Rule: none.
 func (r *run) overlooked(o *object) phase.Rule {
 	since := r.lastStart()
 	switch o.phase() {
@@ -74,7 +75,7 @@ func (r *run) overlooked(o *object) phase.Rule {
 			case other.kind != phase.Backup || other == o:
 			case other.phase() == phase.ReadyToStart.String() || other.phase() == phase.InProgress.String():
 				running++
-			case other.readySince(since):
+			case other.leaks(since):
 				leaked++
 			}
 		}
@@ -95,9 +96,22 @@ func (r *run) lastStart() (event int) {
 	return event
 }
 
-// readySince reports whether the backup has been ReadyToStart since that event: the tracker may have been told when it no longer was.
-func (o *object) readySince(event int) bool {
-	return slices.ContainsFunc(o.changes, func(c change) bool { return c.event >= event && c.From == phase.ReadyToStart.String() })
+// leaks reports whether the tracker may have been told that the backup is ready when it no longer was, since that event: it was rejected or
+// deleted when it was ready, or has run in less time than the queue takes to look again.
+func (o *object) leaks(since int) bool {
+	ready := false
+	at := trace.Time(0)
+	for _, c := range o.changes {
+		switch {
+		case c.event < since:
+		case c.To == phase.ReadyToStart.String():
+			ready, at = true, c.at
+		case !ready, c.To == phase.InProgress.String():
+		case c.From == phase.ReadyToStart.String(), c.From == phase.InProgress.String() && c.at-at <= trace.Time(recheck):
+			return true
+		}
+	}
+	return false
 }
 
 // conflict reports whether two backups have a namespace in common: Velero runs but one of them at a time (detectNSConflictsInternal,

@@ -31,13 +31,23 @@ func (i Info) Unable(s *scenario.Scenario) string {
 	if err != nil {
 		return ""
 	}
+	if len(s.Releases) > 0 && !slices.Contains(s.Releases, release.Name) {
+		return "it is for Velero " + strings.Join(s.Releases, " or ")
+	}
 	if release.Unqueued && s.Server.ConcurrentBackups > 1 {
 		return fmt.Sprintf("Velero %s runs one backup at a time, and server.concurrentBackups is %d", i.Velero, s.Server.ConcurrentBackups)
 	}
 	points := s.Points()
 	for _, what := range slices.Sorted(maps.Keys(points)) {
-		if p, err := phase.Parse(points[what].Phase); err == nil && !release.Has(p) {
-			return fmt.Sprintf("%s is at %s, and Velero %s has no such phase", what, p, i.Velero)
+		at := points[what]
+		names := []string{at.Phase}
+		if at.Write != nil {
+			names = append(names, at.Write.From, at.Write.Phase)
+		}
+		for _, name := range names {
+			if p, err := phase.Parse(name); err == nil && !release.Has(p) {
+				return fmt.Sprintf("%s is at %s, and Velero %s has no such phase", what, p, i.Velero)
+			}
 		}
 	}
 	return ""
