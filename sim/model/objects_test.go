@@ -86,6 +86,9 @@ func TestPredictObjects(t *testing.T) {
 			demanded: []string{"Q R I W F C", "Q R I W F C Deleting"},
 			released: []string{
 				"Q R I Deleting", "Q R I W F C", "Q R I W F C Deleting", "Q R I Deleting W", "Q R I Deleting W F", "Q R I Deleting W F C",
+				// What goes on stores it again, sync brings it back, and it is deleted again.
+				"Q R I Deleting P", "Q R I Deleting P Deleting", "Q R I Deleting W P", "Q R I Deleting W P Deleting", "Q R I Deleting W F P",
+				"Q R I Deleting W F P Deleting", "Q R I Deleting W F C Deleting",
 			},
 		},
 		{

@@ -7,6 +7,7 @@ import (
 	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
 )
 
 // attribute names the rules by which the release deviates in the findings that they explain, where the oracles have not. Rules
@@ -48,6 +49,9 @@ func (r *run) attribute(found []Finding, release phase.Rules) {
 			names := slices.Concat(departure, blamed(found, f.Object, "conformance", "accounting"))
 			if f.Oracle == "conformance" { // accounting knows better what is stored
 				names = slices.Concat(names, r.withoutFile(f.Object), r.needed(f.Object, release))
+			}
+			if f.Oracle == "accounting" && r.unpatched(f.Object) {
+				names = append(names, failureForgotten)
 			}
 			if f.Seen == notStored { // storedOperations has looked whether it explains that
 				names = slices.DeleteFunc(names, func(name string) bool { return name == missingOperations })
@@ -91,6 +95,20 @@ func (r *run) withoutFile(object string) []string {
 		}
 	}
 	return nil
+}
+
+// failureForgotten is the rule by which the errors of a pass whose patch does not land are forgotten.
+const failureForgotten = "failure-forgotten-before-patch"
+
+// unpatched reports whether a patch of the operations controller that counts errors of the object did not land.
+func (r *run) unpatched(object string) bool {
+	return slices.ContainsFunc(r.events, func(e trace.Event) bool {
+		if e.Write == nil || e.Object != object || e.Write.Error == "" || !strings.HasSuffix(e.Write.Client, "-operations") {
+			return false
+		}
+		errors, _ := patched(e.Write)
+		return errors > 0
+	})
 }
 
 // blamed are the rules that the findings of some oracles about the object name.

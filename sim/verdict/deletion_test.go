@@ -195,11 +195,11 @@ func TestHeldByAnother(t *testing.T) {
 				rest(trace.Rest{Copy: "api"}).on("backup/backup-1").rest(trace.Rest{Copy: "api", Attempted: 1}).ends(trace.Bound),
 			result: Fail,
 			found: []brief{
-				{"liveness", anEnd, "phase WaitingForPluginOperations, waiting for " + ofPoll},
-				{"liveness", anEnd, "phase Queued, waiting for its turn in the queue, since 10s"},
+				{"liveness", anEnd, "phase WaitingForPluginOperations, waiting for " + strings.Replace(ofPoll, "10s", "2m0s", 1)},
+				{"liveness", anEnd, "phase Queued, waiting for its turn in the queue, since 2m0s"},
 				{
-					"contract", "example.io/mover Progress of operation mover-1 for configmaps/app/settings is given up by 10m10s",
-					"it was called at 10s and went on until 1h0m10s",
+					"contract", "example.io/mover Progress of operation mover-1 for configmaps/app/settings is given up by 12m0s",
+					"it was called at 2m0s and went on until 1h2m0s",
 				},
 			},
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/trace"
 )
 
 // staleReads are the events, by object, at which the release does something to the object by what it was before its last change, and for
@@ -46,18 +47,9 @@ func (r *run) recount(o *object) (event int, ok bool) {
 		if e.Write == nil || e.Object != o.name || e.Write.Verb != "patch" || e.Write.Error != "" {
 			continue
 		}
-		var change struct {
-			Status struct {
-				Errors  int
-				Backup  int `json:"backupItemOperationsFailed"`
-				Restore int `json:"restoreItemOperationsFailed"`
-			}
-		}
-		if json.Unmarshal([]byte(e.Write.Change), &change) != nil {
-			continue // it is cut off
-		}
-		now := max(failed, change.Status.Backup, change.Status.Restore)
-		if n := change.Status.Errors; n > 0 {
+		n, now := patched(e.Write)
+		now = max(failed, now)
+		if n > 0 {
 			if n <= errors || n-errors < now-failed {
 				return i, true
 			}
@@ -66,6 +58,21 @@ func (r *run) recount(o *object) (event int, ok bool) {
 		failed = now
 	}
 	return 0, false
+}
+
+// patched are the errors and the failed operations in what a patch says of the status; 0: it does not say, or is cut off.
+func patched(w *trace.Write) (errors, failed int) {
+	var change struct {
+		Status struct {
+			Errors  int
+			Backup  int `json:"backupItemOperationsFailed"`
+			Restore int `json:"restoreItemOperationsFailed"`
+		}
+	}
+	if json.Unmarshal([]byte(w.Change), &change) != nil {
+		return 0, 0
+	}
+	return change.Status.Errors, max(change.Status.Backup, change.Status.Restore)
 }
 
 // orphaned is the first time that a sync removes a backup which is in the object store: it has listed what is stored before the backup ended
