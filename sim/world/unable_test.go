@@ -17,9 +17,9 @@ func TestUnable(t *testing.T) {
 		"releases: [v1.18]":              "it is for Velero v1.18",
 		"worlds: [virtual]":              "it is for the world virtual",
 		"server: {concurrentBackups: 2}": "Velero 1.14.0 runs one backup at a time, and server.concurrentBackups is 2",
-		"faults: [{at: {phase: Queued}, do: {kill: {}}}]":                                   "fault fault-1 is at Queued, and Velero 1.14.0 has no such phase",
+		"faults: [{at: {phase: Queued}, do: {kill: {}}}]":                                     "fault fault-1 is at Queued, and Velero 1.14.0 has no such phase",
 		"faults: [{at: {write: {from: Queued, phase: ReadyToStart}}, do: {refuse: Invalid}}]": "fault fault-1 is at Queued, and Velero 1.14.0 has no such phase",
-		"backups: [{}, {at: {phase: ReadyToStart, object: backup/backup-1}}]":               "the creation of backup/backup-2 is at ReadyToStart, and Velero 1.14.0 has no such phase",
+		"backups: [{}, {at: {phase: ReadyToStart, object: backup/backup-1}}]":                 "the creation of backup/backup-2 is at ReadyToStart, and Velero 1.14.0 has no such phase",
 	} {
 		s, errs := scenario.Parse("s.yaml", []byte("apiVersion: velosim.io/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nexpect: {phase: Completed}\n"+text+"\n"))
 		if len(errs) > 0 {
