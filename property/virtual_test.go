@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,7 +52,7 @@ func TestVirtual(t *testing.T) {
 	if *folder, err = filepath.Abs(*folder); err != nil {
 		t.Fatal(err)
 	}
-	s := soak{t: t, open: open(t), began: time.Now(), results: map[verdict.Result]int{}, missed: map[string]int{}, deviations: map[string]int{}, found: map[string][]property.Run{}, ended: map[int]bool{}}
+	s := soak{t: t, began: time.Now(), results: map[verdict.Result]int{}, missed: map[string]int{}, deviations: map[string]int{}, found: map[string][]property.Run{}, ended: map[int]bool{}}
 	for r := range property.Search(ctx, pool, *first, *runs) {
 		s.take(r)
 	}
@@ -64,7 +63,6 @@ func TestVirtual(t *testing.T) {
 // soak is what is known so far.
 type soak struct {
 	t           *testing.T
-	open        map[string]int // the kinds of findings that have no rule yet, and a number that shows each
 	began, told time.Time
 	results     map[verdict.Result]int
 	missed      map[string]int // points that never came
@@ -72,25 +70,6 @@ type soak struct {
 	unpredicted int
 	found       map[string][]property.Run // by kind
 	ended       map[int]bool              // by number
-}
-
-// open reads testdata/open.txt: the kinds of findings that are understood, and have no rule yet. They fail no test, as long as they show.
-func open(t *testing.T) map[string]int {
-	b, err := os.ReadFile("testdata/open.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	kinds := map[string]int{}
-	for line := range strings.Lines(string(b)) {
-		number, kind, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if strings.HasPrefix(line, "#") || !ok {
-			continue
-		}
-		if kinds[kind], err = strconv.Atoi(number); err != nil {
-			t.Fatalf("testdata/open.txt: %q: want a number and a kind of finding", line)
-		}
-	}
-	return kinds
 }
 
 func (s *soak) take(r property.Run) {
@@ -156,11 +135,7 @@ func (s *soak) summary() {
 		for _, r := range s.found[kind] {
 			numbers = append(numbers, fmt.Sprint(r.Number))
 		}
-		known := ""
-		if _, ok := s.open[kind]; ok {
-			known = " (open: it has no rule yet)"
-		}
-		fmt.Printf("%4d  %s%s\n      %s\n", len(numbers), kind, known, strings.Join(numbers[:min(10, len(numbers))], " "))
+		fmt.Printf("%4d  %s\n      %s\n", len(numbers), kind, strings.Join(numbers[:min(10, len(numbers))], " "))
 	}
 }
 
@@ -190,16 +165,7 @@ func (s *soak) shrink(ctx context.Context, path string) {
 		s.t.Fatal(err)
 	}
 	defer w.Close()
-	for kind, number := range s.open {
-		shows := slices.ContainsFunc(s.found[kind], func(r property.Run) bool { return r.Number == number })
-		if number >= *first && number < *first+*runs && s.ended[number] && !shows {
-			s.t.Errorf("number %d no longer shows %q: remove it from testdata/open.txt", number, kind)
-		}
-	}
 	for i, kind := range slices.Sorted(maps.Keys(s.found)) {
-		if _, known := s.open[kind]; known {
-			continue
-		}
 		r := s.found[kind][0]
 		s.t.Errorf("%s: %d times; expected %s, saw %s", kind, len(s.found[kind]), r.Finding.Expected, r.Finding.Seen)
 		if i >= *maxKinds || ctx.Err() != nil {

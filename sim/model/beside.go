@@ -95,6 +95,7 @@ func hold(rules phase.Rules, s *scenario.Scenario, all predictions) {
 
 // held reports whether the subject may stay in the phase for ever, as another stays where it is.
 func (s subject) held(rules phase.Rules, p phase.Phase, all predictions) bool {
+	others := s.others()
 	var by []phase.Phase // the phases in which another holds it
 	switch {
 	case s.kind == phase.Backup && p == phase.Queued:
@@ -105,8 +106,13 @@ func (s subject) held(rules phase.Rules, p phase.Phase, all predictions) bool {
 		by = waiting()
 	case slices.Contains(finalizing(), p):
 		by = finalizing()
+		for _, o := range s.Objects() { // the finalizer may go on for one that is gone
+			if kindOf(o) == s.kind && s.precedes(o, s.object) && s.vanishes(o) {
+				others = append(others, o)
+			}
+		}
 	}
-	return slices.ContainsFunc(s.others(), func(o string) bool { return all.of(o).staysIn(by...) })
+	return slices.ContainsFunc(others, func(o string) bool { return all.of(o).staysIn(by...) })
 }
 
 // heldInQueue reports whether the subject may stay Queued: another of its namespaces stays before it or in its run, or as many as may

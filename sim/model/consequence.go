@@ -23,7 +23,7 @@ type consequence struct {
 	now bool
 	// again: it may happen several times.
 	again bool
-	// stays are phases in which it may stay from then on.
+	// stays are phases in which its finalizer has nothing to work on from then on.
 	stays []phase.Phase
 	// ends: the object may be gone from then on. syncs: and come back as its stored copy has it.
 	ends, syncs bool

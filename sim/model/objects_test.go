@@ -92,6 +92,10 @@ func TestPredictObjects(t *testing.T) {
 			},
 		},
 		{
+			name: "behind one that expired while its finalizer worked on it", scenario: "backups: [{ttl: 1m}, {}]\n" + mover, object: "backup/backup-2",
+			demanded: []string{"Q R I W F C"}, released: []string{"Q", "Q R I W F", "Q R I W F C"},
+		},
+		{
 			name: "removed when it has ended", scenario: "faults:\n- {at: {phase: Completed}, do: {remove: backup/backup-1}}", object: "backup/backup-1",
 			demanded: []string{"Q R I F C", "Q R I F C C", "Q R I F C P", "Q R I F C Failed"},
 		},
@@ -146,6 +150,11 @@ func TestPredictObjects(t *testing.T) {
 			name:     "AppliesTo fails in the finalizer for ever",
 			scenario: "plugins:\n- {name: example.io/a, appliesTo: {error: no, nth: 2}, operation: {progress: [{at: 1h, completed: true}]}}",
 			object:   "backup/backup-1", demanded: []string{"Q R I W F C", "Q R I W F P"}, released: []string{"Q R I W F", "Q R I W F C"},
+		},
+		{
+			name:     "AppliesTo of one hangs before it fails in another",
+			scenario: "plugins:\n- {name: example.io/a, appliesTo: {hang: true}}\n- {name: example.io/b, appliesTo: {error: no}}", object: "backup/backup-1",
+			demanded: []string{"Q R I Failed"}, released: []string{"Q R I", "Q R I Failed"},
 		},
 		{
 			name:     "AppliesTo of one is slow before it fails in another",

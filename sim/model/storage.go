@@ -101,12 +101,16 @@ func (s subject) homeless() bool {
 	})
 }
 
-// remain adds the paths of a backup that stays in a phase as a fault leaves it no way on.
+// remain adds the paths of a backup whose finalizer a fault leaves nothing to work on: it is called again for ever, or gives the backup up.
 func (p *predictor) remain() {
 	for _, f := range p.faults {
 		for path := range maps.Clone(p.paths) {
 			for i := range len(path) {
 				if end := phase.Phase(path[i]); slices.Contains(f.stays, end) && f.reached(path[:i+1]) {
+					if !p.holdsGone {
+						p.paths[path[:i+1]+string([]byte{byte(phase.PartiallyFailed)})] = true
+						continue
+					}
 					p.paths[path[:i+1]] = true
 					p.stays[end] = true
 				}

@@ -25,9 +25,9 @@ func TestPredictLocation(t *testing.T) {
 			demanded: []string{"Q R I W F C", "Q R I W P"},
 		},
 		{
-			name:     "one whose location is removed may also stay where it needs it",
+			name:     "one whose location is removed ends when it is finalized, or stays there",
 			scenario: mover + "- {at: {phase: WaitingForPluginOperations}, do: {location: Removed}}",
-			demanded: []string{"Q R I W F", "Q R I W F C", "Q R I W P"},
+			demanded: []string{"Q R I W F C", "Q R I W F P", "Q R I W P"}, released: []string{"Q R I W F", "Q R I W F C", "Q R I W P"},
 		},
 		{
 			name:     "it is too late to be rejected when it has begun, and not before",
@@ -66,6 +66,16 @@ func TestPredictLocation(t *testing.T) {
 			demanded: []string{"Q R I W F C", "Q R I W F P"}, // the put may be the finalizer's own
 			released: []string{"Q R I W F", "Q R I W F C"},
 		},
+		{
+			name:     "a restore whose log is stored in half has an error",
+			scenario: "restore: {}\nfaults:\n- {at: {store: {verb: put, key: restores/restore-1/restore-restore-1-logs.gz}}, do: {tear: {error: no}}}",
+			demanded: []string{"I Fp P"},
+		},
+		{
+			name:     "a backup that fails at once meets the fault of what it stores then",
+			scenario: "plugins:\n- {name: example.io/mover, appliesTo: {error: no}}\nfaults:\n- {at: {store: {verb: put, key: backups/backup-1/velero-backup.json}}, do: {fail: no}}",
+			demanded: []string{"Q R I Failed"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := parse(t, test.scenario)
@@ -101,9 +111,11 @@ func TestPredictGivesUp(t *testing.T) {
 	for text, want := range map[string]string{
 		"store: {immutable: true}":                            "refuses to overwrite",
 		mover + "{at: {phase: InProgress}, do: {outage: 1m}}": "outage",
-		mover + "{at: {store: {verb: put, key: backups/backup-1/velero-backup.json}}, do: {tear: {}}}":                "torn",
-		mover + "{at: {store: {verb: put, key: backups/backup-1/velero-backup.json}}, do: {hang: {}}}":                "hang",
-		mover + "{at: {call: {plugin: example.io/mover, method: Progress}}, do: {crash: {}}, times: 2}":               "end by themselves",
+		mover + "{at: {store: {verb: put, key: backups/backup-1/velero-backup.json}}, do: {tear: {}}}":  "torn",
+		mover + "{at: {store: {verb: put, key: backups/backup-1/velero-backup.json}}, do: {hang: {}}}":  "hang",
+		mover + "{at: {call: {plugin: example.io/mover, method: Progress}}, do: {crash: {}}, times: 2}": "end by themselves",
+		"restore: {}\nplugins:\n- {name: example.io/a}\n- {name: example.io/a, action: RestoreItemAction}\nfaults:\n" +
+			"- {at: {call: {plugin: example.io/a, method: Execute}}, do: {crash: {}}}": "end by themselves",
 		mover + "{at: {store: {verb: put, key: backups/backup-1/velero-backup.json}}, do: {crash: {}}}":               "",
 		mover + "{at: {store: {verb: put, key: backups/backup-1/velero-backup.json}}, do: {tear: {error: no space}}}": "",
 	} {

@@ -32,7 +32,7 @@ func outside() []Rule {
 		{
 			Name:      PassRetriedForEver,
 			Statement: "A backup or restore whose operations the object store gives back damaged, or refuses to overwrite, is given up after a number of tries.",
-			Deviation: "Each poll tries again, without end: it waits for its operations for ever, beyond their timeout, and calls no Cancel.",
+			Deviation: "Each poll tries again, without end: it waits for its operations for ever, beyond their timeout, and calls no Cancel. A restore whose operations have ended stays Finalizing, as its finalizer reads them, too.",
 			Seen:      "The object stays WaitingForPluginOperations, beyond its itemOperationTimeout, and the server's log repeats an error at each poll.",
 			Remedy:    "Put a whole operations file back, or let the store take overwrites, and the next poll goes on. If that cannot be, delete the restore; of a backup restart the server first, as its deletion is refused until then. The store must take deletions for that, and operations that still run are not cancelled.",
 			Source:    proposed + "; Reconcile in pkg/controller/backup_operations_controller.go and restore_operations_controller.go",

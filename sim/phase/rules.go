@@ -188,7 +188,7 @@ func All() []Rule {
 		},
 		{
 			Name:      "finalizer-retried-for-ever",
-			Statement: "A backup whose contents are gone when its operations have ended is PartiallyFailed.",
+			Statement: "A backup whose contents, or location, are gone when its operations have ended is PartiallyFailed.",
 			Deviation: "Its finalizer fails, and is called again without end: the backup stays Finalizing, and cannot be deleted until the server restarts.",
 			Seen:      "The backup stays Finalizing or FinalizingPartiallyFailed, and its deletion is refused with \"backup is still in progress\". The server's log repeats the error, at last every 17 minutes.",
 			Remedy:    "Put the contents back, or let the store take overwrites, and the next try ends the backup. If that cannot be, restart the server, delete the backup, which is not refused then, and repeat it.",
@@ -275,7 +275,7 @@ func All() []Rule {
 		{
 			Name:      "deletion-overtaken",
 			Statement: "Nothing but its deletion writes the phase of a backup that is Deleting, and a backup whose run has begun is not deleted.",
-			Deviation: "Phases are patched whatever phase is there: a reconcile of the queue, the run or the operations that had begun before writes over Deleting, and the backup goes on until it is gone; and a deletion between the patch to InProgress and the entry in the tracker is granted.",
+			Deviation: "Phases are patched whatever phase is there: a reconcile of the queue, the run or the operations that had begun before writes over Deleting, and the backup goes on until it is gone; and a deletion between the patch to InProgress and the entry in the tracker is granted. A poll that is under way stores the operations again of a backup or restore that is gone by then: a sync may bring such a backup back.",
 			Seen:      "A backup whose deletion was requested shows another phase than Deleting for a while, and is gone then; or it is gone while it runs, and what its run uploads afterwards stays in the object store.",
 			Remedy:    "Delete a backup when it has ended. If you did before, look for its folder in the object store once its run is over, and remove it.",
 			Source: proposed + "; Reconcile in pkg/controller/backup_queue_controller.go, backup_controller.go, backup_operations_controller.go and " +
@@ -287,7 +287,7 @@ func All() []Rule {
 		{
 			Name:      StaleReadActedUpon,
 			Statement: "Nothing is done to an object by what it was before its last change.",
-			Deviation: "Reconciles read from a cache and patch without a resourceVersion: a short restore is run twice, and a pass over the operations that follows another at once takes its object for one that still waits without errors, so that it ends Completed with a failed operation, or with fewer errors than operations that failed. A sync that has listed the object store just before a backup ended removes the backup as an orphan, and the next one brings it back. A restore whose finalizer met errors is finalized again without them, and a patch that is sent again, as its reply was lost, takes an object back to Finalizing.",
+			Deviation: "Reconciles read from a cache and patch without a resourceVersion: a short restore is run twice, or run although it was rejected, and a pass over the operations that follows another at once takes its object for one that still waits without errors, so that it ends Completed with a failed operation, or with fewer errors than operations that failed. A sync that has listed the object store just before a backup ended removes the backup as an orphan, and the next one brings it back. A restore whose finalizer met errors is finalized again without them, and a patch that is sent again, as its reply was lost, takes an object back to Finalizing.",
 			Seen:      "An object is Completed with failed operations, or has fewer errors than operations that failed; a restore goes back to InProgress, and the operations of its first run are listed no more; or a backup that has just ended vanishes, and is back at the next sync, a minute later by default.",
 			Remedy:    "Judge by the counts, and repeat what does not add up. A backup that has vanished needs nothing done: wait for the next sync. Operations of a first run that are not listed have to be ended by the plugin's own means.",
 			Source: proposed + "; Reconcile in pkg/controller/backup_controller.go, restore_controller.go, backup_operations_controller.go, restore_operations_controller.go and " +

@@ -56,6 +56,11 @@ func TestStep(t *testing.T) {
 			want:   State{Kind: Restore, Phase: InProgress, Lost: 1}, effects: PhaseWritten,
 		},
 		{
+			name: "v1.18: and one that was rejected, as its backup was not known yet", rules: release,
+			from: State{Kind: Restore, Phase: FailedValidation}, inputs: []Input{RunRepeated},
+			want: State{Kind: Restore, Phase: InProgress}, effects: PhaseWritten,
+		},
+		{
 			name: "v1.18: a backup whose operation has failed is Completed, by what it was before", rules: release,
 			from:   inProgress(t, release, Backup, OperationStarted, PassEnded, ProgressFailed, PassEnded),
 			inputs: []Input{PassRepeated, FinalizerSucceeded},

@@ -285,12 +285,14 @@ func TestAttributionOfInvariants(t *testing.T) {
 		name     string
 		by       Finding
 		departs  bool
+		stays    bool // and is gone in the other readings
 		explains bool
 	}{
 		{name: "conformance has found it", by: Finding{Oracle: "conformance", Object: "backup/backup-1", Rules: []string{rule}}, explains: true},
 		{name: "of another object", by: Finding{Oracle: "conformance", Object: "restore/restore-1", Rules: []string{rule}}},
 		{name: "a rule that does not break it", by: Finding{Oracle: "conformance", Object: "backup/backup-1", Rules: []string{errs}}},
 		{name: "the path departs by it", departs: true, explains: true},
+		{name: "the path departs as it stays there", stays: true, explains: true},
 		{name: "nothing has found it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -298,7 +300,10 @@ func TestAttributionOfInvariants(t *testing.T) {
 			r.predict = func(rules phase.Rules, _ *scenario.Scenario) []model.Prediction {
 				p := model.Prediction{Object: "backup/backup-1"}
 				if !test.departs || rules.FailureForgottenBeforePatch {
-					p.Paths, p.Stays = []model.Path{{phase.Queued}}, []phase.Phase{phase.Queued}
+					p.Paths = []model.Path{{phase.Queued}}
+				}
+				if !test.stays || rules.FailureForgottenBeforePatch {
+					p.Stays = []phase.Phase{phase.Queued}
 				}
 				return []model.Prediction{p}
 			}

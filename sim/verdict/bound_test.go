@@ -41,6 +41,10 @@ func TestBound(t *testing.T) {
 		}, idle + 4*time.Hour + again + time.Minute},
 		{"a schedule", daily, idle + 4*time.Hour + again + 2*(time.Hour+time.Minute)},
 		{"a backup that expires", func(s *scenario.Scenario) { s.Backups[0].TTL = d(time.Hour) }, idle + time.Hour + 2*time.Hour + time.Minute},
+		{"and whose deletion has two errors", func(s *scenario.Scenario) {
+			s.Backups[0].TTL = d(time.Hour)
+			s.Plugins = append(s.Plugins, scenario.Plugin{Action: scenario.DeleteItemAction, AppliesTo: scenario.Behaviour{Error: "no", Times: 2}})
+		}, idle + time.Hour + 4*time.Hour + time.Minute},
 		{"what is deleted and removed", func(s *scenario.Scenario) {
 			faulty(scenario.Do{Delete: "backup/backup-1"})(s)
 			faulty(scenario.Do{Remove: "backup/backup-1"})(s)

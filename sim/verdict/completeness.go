@@ -84,7 +84,11 @@ func (r *run) due(name string) bool {
 	if x == nil {
 		return true
 	}
-	p := r.find("backup/" + x.Backup).end() // what the user saw; it may have been removed since, or have come back
+	backup := "backup/" + x.Backup
+	if o := r.find(backup); !slices.Contains(r.scenario.Order(), backup) && o.has(scenario.Deleted, phase.Deleting.String()) {
+		return false // the user has looked at it later than at others, which it creates itself
+	}
+	p := r.find(backup).end() // what the user saw; it may have been removed since, or have come back
 	return p == phase.Completed.String() || p == phase.PartiallyFailed.String()
 }
 

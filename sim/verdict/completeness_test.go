@@ -96,6 +96,18 @@ func TestInconclusive(t *testing.T) {
 			result: Pass,
 		},
 		{
+			name:   "a restore that is passed over, as its backup, which was created at a point, was removed before the user looked",
+			expect: scenario.Outcome{Phase: "Completed"},
+			change: func(s *scenario.Scenario) {
+				withRestore(s)
+				s.Expect.Object = "backup/backup-1"
+				s.Backups[0].At = &scenario.Point{Phase: "New", Object: "backup/backup-1"}
+				faulty(scenario.Do{Remove: "backup/backup-1"})(s)
+			},
+			trace:  begin().completes().fault("fault-1").deleted().wait(time.Minute).phases("Completed").rests(0, 0).settles(),
+			result: Pass,
+		},
+		{
 			name:   "a restore that is not created, though its backup was removed only after it had completed",
 			expect: scenario.Outcome{Phase: "Completed"},
 			change: func(s *scenario.Scenario) {

@@ -94,10 +94,17 @@ func (r *run) abandoned(o *object, event int) bool {
 	if o.kind != phase.Restore || o.created == nil {
 		return false
 	}
-	backup := r.find("backup/" + o.created.Backup)
+	backup, since := r.find("backup/"+o.created.Backup), 0 // since when it has had its phase
 	return backup != nil && slices.ContainsFunc(o.changes, func(c change) bool {
-		return c.event <= event && strings.HasPrefix(c.To, finalizes) && (backup.phaseAt(c.event) == scenario.Deleted || r.homeless(o, c.event))
+		gone := backup.phaseAt(c.event) == scenario.Deleted || backup.goneBetween(since, c.event)
+		since = c.event
+		return c.event <= event && strings.HasPrefix(c.To, finalizes) && (gone || r.homeless(o, c.event))
 	})
+}
+
+// goneBetween reports whether the object was deleted between the two events, even if sync has brought it back.
+func (o *object) goneBetween(from, to int) bool {
+	return slices.ContainsFunc(o.changes, func(c change) bool { return c.To == scenario.Deleted && from < c.event && c.event < to })
 }
 
 // unfinished finds a restore that has begun though its backup, until then, has been neither Completed nor PartiallyFailed.

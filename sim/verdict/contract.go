@@ -118,9 +118,10 @@ func (w *watch) event(i int, e *trace.Event) {
 			w.anew(p)
 		}
 	}
-	switch {
-	case e.Fault != nil && e.Fault.Missed == "":
+	if e.Fault != nil && e.Fault.Missed == "" {
 		w.outage(i, w.run.does(e.Fault.ID).Do.Outage.Duration)
+	}
+	switch {
 	case e.Process != nil && e.Process.Name == server:
 		w.server(i, e)
 	case e.Phase != nil:

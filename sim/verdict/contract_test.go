@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -18,6 +19,16 @@ func TestContractBites(t *testing.T) {
 			found: []brief{{
 				"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, which timed out at 4h0m0s",
 				"no Cancel by 4h0m30s",
+			}},
+		},
+		{
+			name: "no Cancel long after the object store was out of reach", change: faulty(scenario.Do{Outage: scenario.Duration{Duration: 11 * time.Hour}}),
+			trace: waiting().fault("fault-1").wait(12*time.Hour).progress(mover1, trace.Progress{}).wait(10*time.Second).progress(mover1, trace.Progress{}).
+				wait(10*time.Second).progress(mover1, trace.Progress{}).wait(10*time.Second).progress(mover1, trace.Progress{Completed: true}).
+				phases("Finalizing", "Completed").rests(1, 0).settles(),
+			found: []brief{{
+				"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, which timed out at 4h0m0s",
+				"no Cancel by 12h0m40s",
 			}},
 		},
 		{
@@ -212,6 +223,11 @@ func TestContractForgives(t *testing.T) {
 			name: "the server was down at the timeout",
 			trace: waiting().wait(4*time.Hour-5*time.Minute).restart(10*time.Minute).wait(10*time.Second).progress(mover1, trace.Progress{Completed: true}).
 				phases("Finalizing", "Completed").rests(1, 0).settles(),
+		},
+		{
+			name: "the object store was out of reach at the timeout", change: faulty(scenario.Do{Outage: scenario.Duration{Duration: 11 * time.Hour}}),
+			trace: waiting().fault("fault-1").wait(12*time.Hour).progress(mover1, trace.Progress{}).cancel(mover1).
+				phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles(),
 		},
 		{
 			name: "the server was killed soon after the timeout, and again",

@@ -30,6 +30,10 @@ func TestDeletion(t *testing.T) {
 			name: "it is still in the object store", change: byUser, trace: deleting().requested(processed).deleted().rest(stored).settles(), result: Fail, found: still,
 		},
 		{
+			name: "what goes on stores it again", change: byUser, result: KnownDeviation,
+			trace: deleting().requested(processed).deleted().access("put", "backups/backup-1/velero-backup.json", "").rest(stored).settles(),
+		},
+		{
 			name: "what is removed stays in the object store", change: removing, trace: begin().completes().deleted().fault("fault-1").rest(stored).settles(), result: Pass,
 		},
 		{
@@ -106,11 +110,15 @@ func TestDeletion(t *testing.T) {
 		},
 		{
 			name: "a restore gives its operations up, as its backup is gone", change: withRestores(scenario.Do{Remove: "backup/backup-1"}),
-			trace: abandons(true), result: Pass,
+			trace: abandons(true, false), result: Pass,
+		},
+		{
+			name: "and is back when that shows", change: withRestores(scenario.Do{Remove: "backup/backup-1"}),
+			trace: abandons(true, true), result: Pass,
 		},
 		{
 			name: "a restore gives its operations up, and its backup is there", change: withRestores(scenario.Do{Remove: "backup/backup-1"}),
-			trace: abandons(false), result: Fail,
+			trace: abandons(false, false), result: Fail,
 			found: []brief{
 				{
 					"conformance", "nothing-finalizes-while-operations-run: Finalizing begins when every operation has completed or failed, unless they were abandoned.",
@@ -142,12 +150,16 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// abandons is a restore that is finalized while its operation runs. Its backup is gone then, or only afterwards.
-func abandons(gone bool) trace.Trace {
+// abandons is a restore that is finalized while its operation runs. Its backup is gone then, or only afterwards; or it is back then.
+func abandons(gone, back bool) trace.Trace {
 	s := begin().completes().on("restore/restore-1").add("restore/restore-1", trace.Body{Created: &trace.Created{Backup: "backup-1", ItemOperationTimeout: trace.Time(4 * time.Hour)}}).
 		phases("InProgress").execute(mover1).progress(mover1, trace.Progress{}).phases("WaitingForPluginOperations")
 	if gone {
-		s.on("backup/backup-1").fault("fault-1").deleted().on("restore/restore-1")
+		s.on("backup/backup-1").fault("fault-1").deleted()
+		if back {
+			s.phases("Completed").rests(0, 0)
+		}
+		s.on("restore/restore-1")
 	}
 	s.phases("FinalizingPartiallyFailed", "PartiallyFailed")
 	if !gone {

@@ -69,6 +69,11 @@ func TestStuckWithoutAllFaults(t *testing.T) {
 			trace: stays(begin().phases("Queued", "ReadyToStart").fault("fault-1").deleted().create("backup/backup-2").phases("Queued")),
 		},
 		{
+			name: "behind one that had run before the queue said that it is ready", unknown: true, result: Inconclusive, found: []brief{neverStruck},
+			change: func(s *scenario.Scenario) { two(s); s.Plugins = nil; never(s) },
+			trace:  stays(begin().completes().rests(0, 0).create("backup/backup-2").phases("Queued")),
+		},
+		{
 			name: "with a slot left", change: func(s *scenario.Scenario) { removed(s); s.Server.ConcurrentBackups = 2 }, unknown: true, result: Fail,
 			trace: stays(begin().phases("Queued", "ReadyToStart").fault("fault-1").deleted().create("backup/backup-2").phases("Queued")),
 			found: []brief{queued, neverRestored},

@@ -47,6 +47,14 @@ func TestStaleReads(t *testing.T) {
 		}
 		return s.phases("PartiallyFailed").rest(r).rest(stored).settles()
 	}
+	refused := func(t trace.Trace) trace.Trace {
+		for _, e := range t.Events {
+			if e.Write != nil && e.Write.Change == `{"status":{"errors":2}}` {
+				e.Write.Error = "the server is currently unable to handle the request"
+			}
+		}
+		return t
+	}
 	orphan := func(verb string) *script {
 		s := begin().completes().access(verb, "backups/backup-1/velero-backup.json", "")
 		s.add(s.object, trace.Body{Write: &trace.Write{Client: "backup-sync", Verb: "delete", Resource: "backups", Name: "velero/backup-1"}})
@@ -75,6 +83,10 @@ func TestStaleReads(t *testing.T) {
 			trace: backedUp().phases("InProgress", "Failed", "InProgress", "Failed").rest(trace.Rest{Copy: "api"}).settles(),
 		}},
 		{judged: judged{
+			name: "it was rejected, and is run then", change: restores(scenario.Outcome{Phase: "FailedValidation"}), result: KnownDeviation,
+			trace: backedUp().phases("FailedValidation", "InProgress", "Finalizing", "Completed").rests(0, 0).settles(),
+		}},
+		{judged: judged{
 			name: "it never ends", change: restores(scenario.Outcome{Phase: "Completed"}), result: KnownDeviation,
 			trace: backedUp().phases("InProgress", "Finalizing", "InProgress").wait(5 * time.Hour).rest(trace.Rest{Copy: "api"}).ends(trace.Bound),
 		}},
@@ -101,6 +113,10 @@ func TestStaleReads(t *testing.T) {
 		{judged: judged{
 			name: "an error is counted over another", expect: scenario.Outcome{Phase: "PartiallyFailed"}, result: KnownDeviation,
 			trace: twoErrors(1),
+		}},
+		{deviations: []string{failureForgotten}, judged: judged{
+			name: "an error whose patch was refused is forgotten", expect: scenario.Outcome{Phase: "PartiallyFailed"}, result: KnownDeviation,
+			trace: refused(twoErrors(2)),
 		}},
 		{judged: judged{
 			name: "an error is not counted", expect: scenario.Outcome{Phase: "PartiallyFailed"}, result: Fail,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
@@ -45,10 +46,11 @@ func (r *run) does(id string) scenario.Fault {
 	return scenario.Fault{}
 }
 
-// unusable reports whether the object waits for operations that were torn when they were stored, or that cannot be stored anew.
+// unusable reports whether the object waits for operations that were torn when they were stored, or that cannot be stored anew; a restore's
+// finalizer reads them, too.
 func (r *run) unusable(name string) bool {
 	o := r.find(name)
-	if o == nil || !strings.HasPrefix(o.phase(), "WaitingForPluginOperations") {
+	if o == nil || !strings.HasPrefix(o.phase(), waits) && (o.kind == phase.Backup || !strings.HasPrefix(o.phase(), finalizes)) {
 		return false
 	}
 	return r.scenario.Store.Immutable || slices.ContainsFunc(r.scenario.Faults, func(f scenario.Fault) bool {

@@ -159,3 +159,32 @@ func TestStoredOperationsOfARestore(t *testing.T) {
 		t.Error("none recorded")
 	}
 }
+
+// A backup is removed while its finalizer works on it. Its last patch is tried again after pauses that grow to days, and ends with the run.
+func TestLongPausesEndWithTheRun(t *testing.T) {
+	tr := run(t, parse(t, "test.yaml", scenarioOf(t, `
+server: {backupSyncPeriod: 12h}
+plugins: [{name: example.io/mover, execute: {delay: 1m, itemsToUpdate: [configmaps/app/settings]}, operation: {progress: [{at: 1h, completed: true}]}}]
+faults: [{at: {phase: Finalizing, delay: 30s}, do: {remove: backup/backup-1}}]`, "Deleted")), 1)
+	if tr.End.Reason != trace.Bound {
+		t.Errorf("ended %+v", tr.End)
+	}
+}
+
+// The server is killed while it pauses between two tries. What it gives up after the pause, nobody sees.
+func TestKilledWhileItPauses(t *testing.T) {
+	tr := run(t, parse(t, "test.yaml", scenarioOf(t, `
+restore: {}
+faults:
+- {at: {write: {object: restore/restore-1, from: Finalizing}}, do: {refuse: ServiceUnavailable}, for: 2m}
+- {at: {phase: Finalizing, object: restore/restore-1, delay: 1m}, do: {kill: {restartAfter: 1h}}}`, "Completed")), 1)
+	killed := slices.IndexFunc(tr.Events, func(e trace.Event) bool { return e.Process != nil && e.Process.State == "killed" })
+	if killed < 0 {
+		t.Fatal("the server was not killed")
+	}
+	for _, e := range tr.Events[killed+1:] {
+		if e.Incarnation == 1 && e.Process == nil {
+			t.Errorf("at %s the dead server did %+v", e.At, e)
+		}
+	}
+}

@@ -29,6 +29,8 @@ const (
 	pause = 5 * time.Second
 	// slack is how much longer than it must a run goes on when everything is final, as of latencies.
 	slack = 5 * time.Second
+	// longestPause is how long a run that is over waits at most for the next try of what is tried again.
+	longestPause = 200 * time.Hour
 )
 
 // run is one job, inside its bubble.
@@ -263,9 +265,10 @@ func (r *run) drain() {
 		inc.die()
 	}
 	// Reconciles come to their end before their workers are told to. Retries do not end by themselves, but at their next try:
-	// Velero's longest back-off grows fivefold (pkg/client/retry.go). With their context ended they would no longer try
-	// anything. What waits for a cache that never syncs, ends with its context only.
-	for wait := 10 * time.Minute; wait < 2*time.Hour; wait *= 2 {
+	// Velero's longest back-off grows fivefold (pkg/client/retry.go), and so may be five times as long as the run. With their context
+	// ended they would no longer try anything. What waits for a cache that never syncs, ends with its context only.
+	pause := min(6*time.Duration(r.rec.now()), longestPause)
+	for wait := 10 * time.Minute; wait < max(2*time.Hour, pause); wait *= 2 {
 		time.Sleep(wait)
 		if !slices.ContainsFunc(r.incarnations, func(inc *incarnation) bool { return inc.reconciling.Load() > 0 }) {
 			break
@@ -275,8 +278,7 @@ func (r *run) drain() {
 		inc.cancel()
 		<-inc.ended
 	}
-	// What retries still comes to its end at its next try, after a pause at most five times as long as all that was before, and a tenth.
-	time.Sleep(24*time.Hour + 6*time.Duration(r.rec.now()))
+	time.Sleep(24 * time.Hour) // what retries still has come to its end
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
