@@ -1,6 +1,8 @@
 package virtual_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/velosim/velosim/sim/model"
@@ -61,7 +63,13 @@ func TestPathsArePredicted(t *testing.T) {
 			predictions := model.Predict(release, s)
 			for seed := int64(1); seed <= seeds(t, 2); seed++ {
 				tr := run(t, s, seed)
+				if slices.Contains(verdict.Judge(s, tr).Deviations, phase.StaleReadActedUpon) {
+					continue // what follows from one, nobody foresees
+				}
 				for _, p := range predictions {
+					if strings.HasPrefix(p.Unknown, "the model does not explore") {
+						continue
+					}
 					var path model.Path
 					for _, e := range tr.Events {
 						if e.Object == p.Object && e.Phase != nil {
