@@ -135,7 +135,9 @@
 //     of the first run are lost ([RunRepeated]). A pass that takes longer than a poll is followed by the next one at once, which can find no
 //     operations in memory, load those that have ended from the object store, see no new error, and write Finalizing over what came
 //     after ([PassRepeated]): an object whose operation has failed ends Completed. One that finds the errors of before counts its own over
-//     them. And a sync that has listed the object store just before a backup ended removes it as an orphan.
+//     them. And a sync that has listed the object store just before a backup ended removes it as an orphan. A restore whose
+//     finalizer met errors may be finalized again without them ([FinalizerRepeated]), and a patch that ends a run, sent again after others,
+//     takes an object back ([RunPatchRepeated]).
 //   - deletion-forgotten-by-restart (unreported). Demanded, as proposed by velosim: a backup that is Deleting at a start is deleted. v1.18:
 //     its request is InProgress, and passed over: it stays Deleting.
 //

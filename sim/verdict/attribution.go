@@ -170,16 +170,7 @@ func (r *run) departure(name string, release phase.Rules, found []Finding) []str
 	if !allowed(release) {
 		return nil
 	}
-	var rules []string
-	for _, rule := range phase.All() {
-		switch without := release.Without(rule); {
-		case !rule.Deviates(release):
-		case allowed(without):
-			release = without
-		default:
-			rules = append(rules, rule.Name)
-		}
-	}
+	rules := least(release, allowed)
 	if slices.Equal(rules, []string{phase.PluginCallWithoutDeadline}) && !final(o.phase()) && r.holder(o) == nil {
 		return nil // no call holds it any more
 	}
@@ -207,7 +198,11 @@ func (r *run) needed(name string, release phase.Rules) []string {
 	if !accepted(release) {
 		return nil
 	}
-	var rules []string
+	return least(release, accepted)
+}
+
+// least are the rules of a reading that is accepted without any of which it is not.
+func least(release phase.Rules, accepted func(phase.Rules) bool) (rules []string) {
 	for _, rule := range phase.All() {
 		switch without := release.Without(rule); {
 		case !rule.Deviates(release):
