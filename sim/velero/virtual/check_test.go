@@ -8,6 +8,8 @@ import (
 	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/velero/virtual"
 	"github.com/velosim/velosim/sim/verdict"
 )
 
@@ -20,70 +22,64 @@ var rejected = map[string]bool{
 	"backup-server-killed-after-upload-of-failure": true,
 }
 
-func TestTracesFitTheModel(t *testing.T) {
-	release, err := phase.ForRelease("1.18.3")
+func release(t *testing.T) phase.Rules {
+	t.Helper()
+	release, err := phase.ForRelease(virtual.Velero)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range catalogue(t) {
-		t.Run(name, func(t *testing.T) {
-			s := load(t, name)
-			for seed := int64(1); seed <= seeds(t, 2); seed++ {
-				tr := run(t, s, seed)
-				passes := verdict.Judge(s, tr).Result == verdict.Pass
-				for _, o := range s.Objects() {
-					if m, err := model.Check(release, o, tr); m != nil || err != nil {
-						t.Errorf("seed %d: v1.18: %+v, %v", seed, m, err)
-					}
-					m, err := model.Check(phase.Demanded(), o, tr)
-					if err != nil || m != nil && passes || m == nil && rejected[name] {
-						t.Errorf("seed %d: demanded: %+v, %v", seed, m, err)
-					}
-				}
-			}
-		})
+	return release
+}
+
+// fits follows the trace through the model, as the release does it and as is demanded.
+func fits(t *testing.T, s *scenario.Scenario, tr trace.Trace, v verdict.Verdict) {
+	t.Helper()
+	for _, o := range s.Objects() {
+		if m, err := model.Check(release(t), o, tr); m != nil || err != nil {
+			t.Errorf("seed %d: v1.18: %+v, %v", tr.Header.Seed, m, err)
+		}
+		m, err := model.Check(phase.Demanded(), o, tr)
+		if err != nil || m != nil && v.Result == verdict.Pass || m == nil && rejected[s.Metadata.Name] {
+			t.Errorf("seed %d: demanded: %+v, %v", tr.Header.Seed, m, err)
+		}
 	}
 }
 
-// TestPathsArePredicted: what Velero does, the model has foreseen from the scenario alone.
+// foreseen compares what Velero did with what the model has foreseen from the scenario alone.
+func foreseen(t *testing.T, predictions []model.Prediction, tr trace.Trace, v verdict.Verdict) {
+	t.Helper()
+	if slices.Contains(v.Deviations, phase.StaleReadActedUpon) {
+		return // what follows from one, nobody foresees
+	}
+	for _, p := range predictions {
+		if strings.HasPrefix(p.Unknown, "the model does not explore") {
+			continue
+		}
+		var path model.Path
+		for _, e := range tr.Events {
+			if e.Object == p.Object && e.Phase != nil {
+				to, err := phase.Parse(e.Phase.To)
+				if err != nil {
+					t.Fatal(err)
+				}
+				path = append(path, to)
+			}
+		}
+		if !p.Allows(path) {
+			t.Errorf("seed %d: %s took %s; predicted are %v", tr.Header.Seed, p.Object, path, p.Paths)
+		}
+	}
+}
+
+// TestPathsArePredicted: of shapes that the catalogue does not have, too.
 func TestPathsArePredicted(t *testing.T) {
-	release, err := phase.ForRelease("1.18.3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]*scenario.Scenario{}
-	for _, name := range catalogue(t) {
-		all[name] = load(t, name)
-	}
 	for name, shape := range shapes {
-		all[name] = parse(t, "test.yaml", "apiVersion: velosim.io/v1alpha1\nkind: Scenario\nmetadata: {name: test}"+shape+"\nexpect: {phase: Completed}\n")
-	}
-	for name, s := range all {
 		t.Run(name, func(t *testing.T) {
-			predictions := model.Predict(release, s)
+			s := parse(t, "test.yaml", "apiVersion: velosim.io/v1alpha1\nkind: Scenario\nmetadata: {name: test}"+shape+"\nexpect: {phase: Completed}\n")
+			predictions := model.Predict(release(t), s)
 			for seed := int64(1); seed <= seeds(t, 2); seed++ {
 				tr := run(t, s, seed)
-				if slices.Contains(verdict.Judge(s, tr).Deviations, phase.StaleReadActedUpon) {
-					continue // what follows from one, nobody foresees
-				}
-				for _, p := range predictions {
-					if strings.HasPrefix(p.Unknown, "the model does not explore") {
-						continue
-					}
-					var path model.Path
-					for _, e := range tr.Events {
-						if e.Object == p.Object && e.Phase != nil {
-							to, err := phase.Parse(e.Phase.To)
-							if err != nil {
-								t.Fatal(err)
-							}
-							path = append(path, to)
-						}
-					}
-					if !p.Allows(path) {
-						t.Errorf("seed %d: %s took %s; predicted are %v", seed, p.Object, path, p.Paths)
-					}
-				}
+				foreseen(t, predictions, tr, verdict.Judge(s, tr))
 			}
 		})
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/velosim/velosim/scenarios"
+	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/velero/virtual"
@@ -98,29 +99,47 @@ func seeds(t testing.TB, few int64) int64 {
 	return few
 }
 
-// TestCatalogue: every scenario passes, or shows what its release is known to do. Without latency and priorities, which seed 1 has not,
-// those that name no deviation pass.
+// TestCatalogue: every scenario passes, or shows what its release is known to do; its traces fit the model, which has foreseen them; and one
+// seed has one trace.
 func TestCatalogue(t *testing.T) {
-	unnamed := []string{"backup-operation-id-unknown", "backup-plugin-forgets-operations"} // progress-error-is-final ends them as it should be
 	for _, name := range catalogue(t) {
 		t.Run(name, func(t *testing.T) {
-			s := load(t, name)
-			for seed := int64(1); seed <= seeds(t, 2); seed++ {
+			s, few := load(t, name), seeds(t, 2)
+			predictions := model.Predict(release(t), s)
+			for seed := int64(1); seed <= max(few, 4); seed++ {
 				tr := run(t, s, seed)
-				v := verdict.Judge(s, tr)
-				deviates := v.Result == verdict.KnownDeviation && (seed > 1 || s.Expect.Deviation != nil || slices.Contains(unnamed, name))
-				if v.Result == verdict.Pass || deviates {
+				if seed <= 4 {
+					if d := differ(ndjson(t, tr), ndjson(t, run(t, s, seed))); d != "" {
+						t.Errorf("seed %d: %s", seed, d)
+					}
+				}
+				if seed > few {
 					continue
 				}
-				var b strings.Builder
-				fmt.Fprintf(&b, "seed %d: %s %s; ended %+v\n", seed, v.Result, v.Deviations, tr.End)
-				for _, f := range v.Findings {
-					fmt.Fprintf(&b, "  %s: expected %s, saw %s at %v\n", f.Oracle, f.Expected, f.Seen, f.At)
-				}
-				t.Error(b.String())
+				v := verdict.Judge(s, tr)
+				accepted(t, s, tr, v)
+				fits(t, s, tr, v)
+				foreseen(t, predictions, tr, v)
 			}
 		})
 	}
+}
+
+// accepted checks the verdict. Without latency and priorities, which seed 1 has not, scenarios that name no deviation pass.
+func accepted(t *testing.T, s *scenario.Scenario, tr trace.Trace, v verdict.Verdict) {
+	t.Helper()
+	unnamed := []string{"backup-operation-id-unknown", "backup-plugin-forgets-operations"} // progress-error-is-final ends them as it should be
+	seed := tr.Header.Seed
+	deviates := v.Result == verdict.KnownDeviation && (seed > 1 || s.Expect.Deviation != nil || slices.Contains(unnamed, s.Metadata.Name))
+	if v.Result == verdict.Pass || deviates {
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d: %s %s; ended %+v\n", seed, v.Result, v.Deviations, tr.End)
+	for _, f := range v.Findings {
+		fmt.Fprintf(&b, "  %s: expected %s, saw %s at %v\n", f.Oracle, f.Expected, f.Seen, f.At)
+	}
+	t.Error(b.String())
 }
 
 // differ says where two traces part; empty: nowhere.
@@ -135,19 +154,6 @@ func differ(first, again string) string {
 		return fmt.Sprintf("%d lines, then %d", len(a), len(b))
 	}
 	return ""
-}
-
-func TestSameSeedSameTrace(t *testing.T) {
-	for _, name := range catalogue(t) {
-		t.Run(name, func(t *testing.T) {
-			s := load(t, name)
-			for seed := int64(1); seed <= 4; seed++ {
-				if d := differ(ndjson(t, run(t, s, seed)), ndjson(t, run(t, s, seed))); d != "" {
-					t.Errorf("seed %d: %s", seed, d)
-				}
-			}
-		})
-	}
 }
 
 // shapes are what the catalogue does not have, and where two runs of one seed are most likely to part.
