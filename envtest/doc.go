@@ -6,14 +6,17 @@
 // sees every write, and there the server is killed when an object was just written. Plugins ask the world what to do over a socket
 // (fakeplugins/host), so that nothing is lost when a process dies. All processes are supervised, and end with the world.
 //
+// A scenario with pre- and post-actions is run by velosim-server instead (sim/velero/cmd): the same controllers, which call these. The CRDs have
+// what it adds to them for all servers, as they share a control plane.
+//
 // Time is real: the CLI sends scenarios whose durations are shortened (scenario.Scaled), and the server polls more often.
 //
 // What differs from a cluster: there is no kube-controller-manager, so that nothing but Velero acts on objects; the server has the
 // rights of an administrator; it runs outside the cluster.
 //
-//	w := envtest.New(envtest.Options{Assets: assets, Server: velero, Plugins: plugins, Velero: "1.18.3"})
+//	w := envtest.New(envtest.Options{Assets: assets, Server: velero, Plugins: plugins, ActionsServer: server, Velero: "1.18.3"})
 //	defer w.Close()
 //	err := world.Serve(ctx, w, os.Stdin, os.Stdout)
 //
-// It imports sim/world, sim/cluster, sim/scenario, sim/trace, sim/phase, fakeplugins and Velero's API types; never a verdict.
+// It imports sim/world, sim/cluster, sim/scenario, sim/trace, sim/phase, sim/actions, fakeplugins and Velero's API types; never a verdict.
 package envtest

@@ -2,11 +2,13 @@ package envtest
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 
 	"github.com/velosim/velosim/envtest/proxy"
+	"github.com/velosim/velosim/sim/actions"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
@@ -16,10 +18,16 @@ type hooks struct{ *server }
 
 // Before implements proxy.Hooks: it lets the faults strike whose point is the write, before it is applied.
 func (h hooks) Before(q *proxy.Request) proxy.Action {
-	if !q.IsWrite() || q.Client != "server" {
+	if !q.IsWrite() || !h.strikable(q) {
 		return proxy.Action{}
 	}
+	h.cut()
 	return h.request(q)
+}
+
+// strikable reports whether a fault may strike the write: one of the server itself, or of a plugin to what the scenario expects something of.
+func (h hooks) strikable(q *proxy.Request) bool {
+	return q.Client == "server" || h.run.job.Scenario.Expect.Of(scenario.Item(h.run.objectOf(q, q.Name)))
 }
 
 // After implements proxy.Hooks: it records the write, and the phase that it has changed. The server does not learn of a write at
@@ -48,8 +56,11 @@ func (h hooks) After(q *proxy.Request, a *proxy.Response) proxy.Action {
 	if !r.rec.add(h.incarnation, object, bodies...) {
 		return proxy.Action{}
 	}
+	if known && !a.Late {
+		r.hold(object, now)
+	}
 	faults := h.changed(object, bodies[1:])
-	if q.Client == "server" && applied(a) {
+	if h.strikable(q) && applied(a) {
 		faults = append(faults, h.applied(h.write(q, a.Name, before))...)
 	}
 	return h.reply(faults)
@@ -66,6 +77,15 @@ func (h hooks) changed(object string, bodies []trace.Body) []scenario.Fault {
 	}
 	h.run.changeOf(object, bodies[0].Phase.To)
 	return h.run.points.Phase(object, bodies[0].Phase.To)
+}
+
+// hold notes whether an object's post-actions are to come.
+func (r *run) hold(object string, now state) {
+	r.change(func() {
+		if delete(r.held, object); !now.gone() && slices.Contains(now.Metadata.Finalizers, actions.Finalizer) {
+			r.held[object] = true
+		}
+	})
 }
 
 // objectOf is how the trace names what a request is about: backup/backup-1; resource/namespace/name outside Velero's namespace.

@@ -23,16 +23,21 @@ func TestNothingIsLeft(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", velosim, "../cmd/velosim").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	const hangs, waits, begins = "backup-progress-hangs", "InProgress -> WaitingForPluginOperations", "ReadyToStart -> InProgress"
 	for _, test := range []struct {
-		name   string
-		of     string // whom the signal is for, by its executable; empty: the CLI
-		signal syscall.Signal
+		name     string
+		scenario string
+		middle   string // the line at which it is
+		of       string // whom the signal is for, by its executable; empty: the CLI
+		signal   syscall.Signal
 	}{
-		{"interrupted", "", syscall.SIGINT},
-		{"terminated", "", syscall.SIGTERM},
-		{"killed", "", syscall.SIGKILL},
-		{"the world crashes", "velosim-envtest", syscall.SIGABRT},
-		{"the world is killed", "velosim-envtest", syscall.SIGKILL},
+		{"interrupted", hangs, waits, "", syscall.SIGINT},
+		{"terminated", hangs, waits, "", syscall.SIGTERM},
+		{"killed", hangs, waits, "", syscall.SIGKILL},
+		{"the world crashes", hangs, waits, "velosim-envtest", syscall.SIGABRT},
+		{"the world is killed", hangs, waits, "velosim-envtest", syscall.SIGKILL},
+		{"terminated in a pre-action", "backup-pre-action-hangs", begins, "", syscall.SIGTERM},
+		{"killed in a pre-action", "backup-pre-action-hangs", begins, "", syscall.SIGKILL},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			temp, err := os.MkdirTemp("", "leave-") // shorter than t.TempDir, for sockets
@@ -40,7 +45,7 @@ func TestNothingIsLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { os.RemoveAll(temp) })
-			cmd := exec.Command(velosim, "run", "--world", "envtest", "backup-progress-hangs")
+			cmd := exec.Command(velosim, "run", "--world", "envtest", test.scenario)
 			cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
@@ -52,12 +57,20 @@ func TestNothingIsLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 			lines := bufio.NewScanner(stdout)
-			for waits := false; !waits; {
+			for middle := false; !middle; {
 				if !lines.Scan() {
 					cmd.Wait() //nolint:errcheck // it has failed
 					t.Fatalf("the run ended before its middle\n%s", &stderr)
 				}
-				waits = strings.Contains(lines.Text(), "InProgress -> WaitingForPluginOperations")
+				middle = strings.Contains(lines.Text(), test.middle)
+			}
+			if test.middle == begins { // the pre-action comes next
+				for end := time.Now().Add(20 * time.Second); len(processes(t, temp, "example.io-quiesce")) == 0; time.Sleep(10 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Error("the pre-action does not begin")
+						break
+					}
+				}
 			}
 			began := len(processes(t, temp, ""))
 			target := cmd.Process.Pid

@@ -22,12 +22,15 @@ func (r *run) startPlugins() (err error) {
 	if err := r.world.taken.clash(r.cluster.Plugins()); err != nil {
 		return err
 	}
+	if path, plugin, ok := r.world.taken.acting(); ok && r.world.options.ActionsServer == "" {
+		return fmt.Errorf("the plugin %s registers %s, which no release of Velero calls, but velosim's own server, of the newest release: leave out --velero", path, plugin)
+	}
 	executables := map[string]host.Executable{objectStore: {ObjectStore: true}}
 	for _, p := range r.cluster.Plugins() {
 		e := executables[p.File()]
 		e.Plugins = append(e.Plugins, p)
 		if p.Start != (scenario.Start{}) {
-			e.Starts = []host.Start{{Start: misstart(p.Start)}}
+			e.Starts = misstarts(p.Start, r.acts())
 		}
 		executables[p.File()] = e
 	}
@@ -48,15 +51,20 @@ func (r *run) startPlugins() (err error) {
 		Operations:  fakeplugins.NewOperations(r.rec.position.start, r.names.Of),
 		Journal:     r.journal,
 		Access:      r.access,
-		Started:     func(p host.Process) { r.connected(p, 1) },
+		Started:     r.started,
 		Ended:       func(p host.Process) { r.connected(p, -1) },
 		Failed:      func(err error) { r.fail(fmt.Errorf("a plugin process fails: %w", err)) },
 	})
 	return err
 }
 
-// misstart is how the process starts, in the words of the executable.
-func misstart(s scenario.Start) wire.Start {
+// misstarts are how the processes start, in the words of the executable: all after the delay, and some not at all. A server with actions
+// starts each once more to list these, before it uses any.
+func misstarts(s scenario.Start, twice bool) []host.Start {
+	delayed := host.Start{Start: wire.Start{Delay: s.Delay.Duration}}
+	if !s.Fails() {
+		return []host.Start{delayed}
+	}
 	w := wire.Start{Delay: s.Delay.Duration, NoHandshake: s.Handshake == scenario.NoHandshake, ProtocolVersion: s.Protocol}
 	if s.Exit {
 		w.Exit = new(1)
@@ -64,7 +72,22 @@ func misstart(s scenario.Start) wire.Start {
 	if s.Handshake == scenario.WrongHandshake {
 		w.Handshake = "Hello from the plugin!"
 	}
-	return w
+	if twice && s.Nth > 1 {
+		s.Nth++
+	}
+	return []host.Start{{Nth: s.Nth, Times: s.Times, Start: w}, delayed}
+}
+
+// started notes that a plugin process has started, and records one that will not serve.
+func (r *run) started(p host.Process, goes wire.Start) {
+	r.connected(p, 1)
+	if goes.Exit == nil && !goes.NoHandshake && goes.Handshake == "" && goes.ProtocolVersion == 0 {
+		return
+	}
+	if s := r.serverOf(p); s != nil {
+		i := slices.IndexFunc(r.cluster.Plugins(), func(q scenario.Plugin) bool { return q.File() == p.Executable })
+		r.rec.add(s.incarnation, "", trace.Body{Process: &trace.Process{Name: r.cluster.Plugins()[i].Name, State: trace.ProcessFailed}})
+	}
 }
 
 // connected counts the plugin processes of a server.
@@ -102,10 +125,14 @@ func (r *run) journal(p host.Process) fakeplugins.Journal {
 	return func(object string, c trace.Call) func(trace.Return) {
 		c.ID, c.Item = r.rec.call(), r.cluster.Outside(c.Item)
 		r.rec.add(s.incarnation, object, trace.Body{Call: &c})
+		if once(c) {
+			s.begins(p, object, c)
+		}
 		strike := func(after bool) {
 			faults := r.points.Call(c, after)
 			r.strikeAt(s, slices.DeleteFunc(slices.Clone(faults), crashes))
 			if i := slices.IndexFunc(faults, crashes); i >= 0 {
+				s.ends(c.ID)
 				cut := trace.Body{Return: &trace.Return{ID: c.ID, Error: cluster.CrashError}}
 				r.crash(p, faults[i], cluster.Crashed(c.Plugin+"'s", c.Method, after), s.incarnation, object, cut)
 			}
@@ -113,6 +140,9 @@ func (r *run) journal(p host.Process) fakeplugins.Journal {
 		strike(false)
 		return func(ret trace.Return) {
 			strike(true)
+			if once(c) && !s.ends(c.ID) {
+				return
+			}
 			ret.ID = c.ID
 			r.rec.add(s.incarnation, object, trace.Body{Return: &ret})
 		}
@@ -128,25 +158,18 @@ func (r *run) strikeAt(s *server, faults []scenario.Fault) {
 	}
 }
 
-// strike lets a fault strike that kills the server, now or after its delay: then it is the one that runs, or has begun to start, by
-// then. Others are things that the user does. It reports whether the server dies now.
+// strike lets a fault strike the server, now or after its delay. Others are things that the user does. It reports whether the server dies
+// now.
 func (r *run) strike(s *server, x scenario.Fault) (dies bool) {
 	switch {
 	case x.Do.Outage.Duration > 0:
 		r.outage(x)
-		return false
-	case x.Do.Kill == nil:
+	case x.Do.Severs():
+		r.sever(x)
+	case x.Do.OnServer():
+		return r.onServer(s, x)
+	default:
 		r.after(x.At.Delay.Duration, func() { r.userDoes(x) })
-		return false
-	case x.At.Delay.Duration == 0:
-		r.after(0, func() { s.kill(x) })
-		return true
 	}
-	r.after(x.At.Delay.Duration, func() {
-		r.starting.Lock()
-		current := r.servers[len(r.servers)-1]
-		r.starting.Unlock()
-		current.kill(x)
-	})
 	return false
 }

@@ -16,11 +16,13 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
+	"github.com/sirupsen/logrus"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework/common"
 
 	"github.com/velosim/velosim/envtest/controlplane"
 	"github.com/velosim/velosim/envtest/supervise"
+	"github.com/velosim/velosim/sim/actions"
 )
 
 // probeArgument makes the executable one that probes the plugin which follows.
@@ -97,6 +99,13 @@ func start(path string) ([]framework.PluginIdentifier, error) {
 		return nil, err
 	}
 	registered, err := lister.(framework.PluginLister).ListPlugins()
+	if err == nil {
+		var once []framework.PluginIdentifier
+		log := logrus.New()
+		log.Out = io.Discard
+		once, err = actions.List(context.Background(), path, log)
+		registered = append(registered, once...)
+	}
 	if err == nil && len(registered) == 0 {
 		err = errors.New("it registers nothing")
 	}

@@ -13,14 +13,21 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework"
 
+	"github.com/velosim/velosim/sim/actions"
+	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/scenario"
+	"github.com/velosim/velosim/sim/world"
 )
 
 // TestMain makes the test binary a plugin if it is started as one.
 func TestMain(m *testing.M) {
 	Main()
+	none := func(logrus.FieldLogger) (any, error) { return nil, errors.New("nobody asks for it") }
+	if filepath.Base(os.Args[0]) == "actions" {
+		actions.NewServer().RegisterPreBackupAction("example.io/quiesce", none).Serve()
+		os.Exit(0)
+	}
 	if filepath.Base(os.Args[0]) == "a-plugin" {
-		none := func(logrus.FieldLogger) (any, error) { return nil, errors.New("nobody asks for it") }
 		framework.NewServer().BindFlags(pflag.CommandLine).
 			RegisterBackupItemAction("example.io/mover", none).RegisterRestoreItemActionV2("example.io/mover", none).Serve()
 		os.Exit(0)
@@ -29,17 +36,48 @@ func TestMain(m *testing.M) {
 }
 
 // aPlugin is a file that is one of the user's.
-func aPlugin(t *testing.T) string {
+func aPlugin(t *testing.T) string { return aPluginOf(t, "a-plugin") }
+
+func aPluginOf(t *testing.T, name string) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "a-plugin")
+	path := filepath.Join(t.TempDir(), name)
 	if err := os.Symlink(self, path); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestActionsOfTheUser: plugins with actions alone are plugins, too, and need a server that calls them.
+func TestActionsOfTheUser(t *testing.T) {
+	path := aPluginOf(t, "actions")
+	folder, err := os.MkdirTemp("", "probe-") // shorter than t.TempDir, for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	registered, err := Options{Extra: []string{path}}.probe(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, r, ok := registered.acting(); found != path || r.String() != "the PreBackupAction example.io/quiesce" || !ok {
+		t.Errorf("%s registers %s, %t", found, r, ok)
+	}
+	if err := registered.clash([]scenario.Plugin{{Name: "example.io/quiesce", Action: scenario.PreBackupAction}}); err == nil {
+		t.Error("the scenario may have another of that name")
+	}
+	none := &scenario.Scenario{}
+	r := &run{world: &World{options: Options{Server: "velero"}, taken: registered}, job: world.Job{Scenario: none}, cluster: cluster.Cluster{Scenario: none}}
+	if err := r.startPlugins(); err == nil || !strings.Contains(err.Error(), "leave out --velero") {
+		t.Errorf("without a server for them: %v", err)
+	}
+	r.world.options.ActionsServer = "velosim-server"
+	if got := r.executable(); got != "velosim-server" {
+		t.Errorf("they are run by %s", got)
+	}
 }
 
 // TestTwoOfOneName: the user's plugins must not register what another one does, nor what the scenario's do.

@@ -49,6 +49,16 @@ func (all registrations) add(path string, registered []framework.PluginIdentifie
 	return errors.Join(wrong...)
 }
 
+// acting is one that is called once for a backup or restore; not ok: there is none.
+func (all registrations) acting() (path string, r registration, ok bool) {
+	for r, path := range all {
+		if scenario.Action(r.kind).Once() {
+			return path, r, true
+		}
+	}
+	return "", registration{}, false
+}
+
 // clash says which of the scenario's plugins one of the user's is, too.
 func (all registrations) clash(scripted []scenario.Plugin) error {
 	var wrong []error

@@ -49,7 +49,7 @@ func (r *run) rest() error {
 			r.rec.add(0, object, trace.Body{Rest: &stored})
 		}
 	}
-	return nil
+	return r.user.RestOfItems(r.ctx, func(item string, is trace.Item) { r.rec.add(0, item, trace.Body{Item: &is}) })
 }
 
 // deleted are the objects that are gone, in order.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
 
+	"github.com/velosim/velosim/envtest/proxy"
 	"github.com/velosim/velosim/fakeplugins/host"
 	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/scenario"
@@ -31,7 +32,7 @@ func TestKilledWhileItStarts(t *testing.T) {
 	}
 	r := &run{
 		job: world.Job{Scenario: &scenario.Scenario{}}, world: New(Options{Server: velero}), config: &rest.Config{Host: "http://127.0.0.1:1"}, folder: folder, kept: folder,
-		cluster: cluster.Cluster{Velero: "velero"}, changed: make(chan struct{}), phases: map[string]string{},
+		cluster: cluster.Cluster{Velero: "velero"}, changed: make(chan struct{}), phases: map[string]string{}, line: proxy.NewLine(),
 	}
 	r.ctx, r.cancel = context.WithCancel(t.Context())
 	fault := func(id string) scenario.Fault {

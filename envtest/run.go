@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/velosim/velosim/envtest/controlplane"
+	"github.com/velosim/velosim/envtest/proxy"
 	"github.com/velosim/velosim/fakeplugins/host"
 	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/scenario"
@@ -45,6 +46,7 @@ type run struct {
 	kept    string // for logs and the object store: the job's, if it has one
 	plugins *host.Host
 	points  *cluster.Points
+	line    *proxy.Line // of all its servers
 
 	ctx    context.Context // of all that the run starts
 	cancel context.CancelFunc
@@ -56,6 +58,7 @@ type run struct {
 	changed chan struct{}     // closed, and made anew, when something of what follows has changed
 	phases  map[string]string // by object; scenario.Deleted: it is gone
 	changes int               // of phases, creations and deletions
+	held    map[string]bool   // objects whose post-actions are to come, or under way
 	fired   map[string]bool   // the faults that have struck, by their IDs
 	servers []*server         // the last one is current
 	timers  int               // that are to go off
@@ -69,11 +72,12 @@ func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.Co
 	name := fmt.Sprintf("j%d", w.jobs.Add(1))
 	suffix := "-" + name
 	r := &run{
-		world: w, job: job, config: plane.Config(), folder: folder, kept: cmp.Or(job.Keep, folder), phases: map[string]string{}, fired: map[string]bool{}, changed: make(chan struct{}),
+		world: w, job: job, config: plane.Config(), folder: folder, kept: cmp.Or(job.Keep, folder), phases: map[string]string{}, held: map[string]bool{}, fired: map[string]bool{}, changed: make(chan struct{}),
 		rec:     rec,
 		cluster: cluster.Cluster{Scenario: job.Scenario, Velero: "velero" + suffix, Suffix: suffix},
 		names:   rec.names,
 		points:  cluster.NewPoints(job.Scenario),
+		line:    proxy.NewLine(),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	scheme := runtime.NewScheme()
@@ -181,7 +185,9 @@ func (r *run) play() (end trace.End, err error) {
 
 // settle lets the run go on until nothing is left to happen to the server, and a while longer.
 func (r *run) settle() trace.End {
-	quiet := func() bool { return r.timers == 0 && !r.servers[len(r.servers)-1].ended && cluster.Resting(r.phases) }
+	quiet := func() bool {
+		return r.timers == 0 && !r.servers[len(r.servers)-1].ended && cluster.Resting(r.phases) && len(r.held) == 0
+	}
 	changes := 0
 	for {
 		if end, ok := r.await(func() bool { changes = r.changes; return quiet() }); !ok {

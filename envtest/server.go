@@ -25,20 +25,22 @@ type server struct {
 	proxy       *proxy.Proxy
 	process     *supervise.Process
 	log         *os.File
-	// Guarded by the run's lock: it has ended, or is being killed; how many of its plugin processes are connected; and the executable of the
-	// latest one.
+	// Guarded by the run's lock: it has ended, or is being killed; its pauses; how many of its plugin processes are connected; the executable of the
+	// latest one; and the calls of actions that are under way, by their IDs.
 	ended   bool
+	pauses  int // that go on
 	plugins int
 	latest  string
+	acting  map[int]acting
 }
 
 // start starts the next incarnation.
 func (r *run) start() error {
 	r.starting.Lock()
 	defer r.starting.Unlock()
-	s := &server{incarnation: len(r.servers) + 1, run: r}
+	s := &server{incarnation: len(r.servers) + 1, run: r, acting: map[int]acting{}}
 	var err error
-	if s.proxy, err = proxy.Start(proxy.Options{Upstream: r.config, Hooks: hooks{s}}); err != nil {
+	if s.proxy, err = proxy.Start(proxy.Options{Upstream: r.config, Hooks: hooks{s}, Line: r.line}); err != nil {
 		return err
 	}
 	defer func() {
@@ -62,7 +64,7 @@ func (r *run) start() error {
 	home := filepath.Join(r.folder, fmt.Sprintf("home-%d", s.incarnation))
 	s.process, err = supervise.Start(supervise.Command{
 		Path: "/proc/self/exe", MountNamespace: true,
-		Args: append([]string{inClusterArgument, secrets, r.world.options.Server, "server"}, r.flags()...),
+		Args: append([]string{inClusterArgument, secrets, r.executable(), "server"}, r.flags()...),
 		Env: append(pod,
 			"PATH="+os.Getenv("PATH"), "HOME="+home, "TMPDIR="+home, "TZ=UTC", "KUBECONFIG="+kubeconfig,
 			"VELERO_NAMESPACE="+r.cluster.Velero, "VELERO_SCRATCH_DIR="+home, r.plugins.Env(),
@@ -77,6 +79,20 @@ func (r *run) start() error {
 	return nil
 }
 
+// acts reports whether some plugin, of the scenario or the user, is called once for a backup or restore.
+func (r *run) acts() bool {
+	_, _, ok := r.world.taken.acting()
+	return ok || r.job.Scenario.HasActions()
+}
+
+// executable of the server.
+func (r *run) executable() string {
+	if r.acts() {
+		return r.world.options.ActionsServer
+	}
+	return r.world.options.Server
+}
+
 // flags of the server.
 func (r *run) flags() []string {
 	x := r.job.Scenario.Server
@@ -87,6 +103,11 @@ func (r *run) flags() []string {
 	}
 	if x.ConcurrentBackups > 1 { // older releases do not know the flag
 		flags = append(flags, "--concurrent-backups", strconv.Itoa(x.ConcurrentBackups))
+	}
+	for _, p := range r.job.Scenario.Plugins {
+		if p.Action.Once() {
+			flags = append(flags, "--action-timeout", fmt.Sprintf("%s:%s=%s", p.Action, p.Name, p.Deadline))
+		}
 	}
 	return flags
 }
@@ -114,7 +135,7 @@ func (s *server) watch() {
 // keptDown reports whether the plugin that the server started last is one that keeps it from starting.
 func (s *server) keptDown() (kept bool) {
 	s.run.change(func() {
-		kept = slices.ContainsFunc(s.run.cluster.Plugins(), func(p scenario.Plugin) bool { return p.Start.Fails() && p.File() == s.latest })
+		kept = slices.ContainsFunc(s.run.cluster.Plugins(), func(p scenario.Plugin) bool { return p.Start.Strikes(1) && p.File() == s.latest })
 	})
 	return kept
 }
@@ -140,25 +161,20 @@ func (s *server) tail() []byte {
 	return b[max(0, len(b)-most):]
 }
 
-// kill ends the server at once, as SIGKILL does, and its plugins with it, because of a fault. It starts again later. What it has done
-// until it is dead is recorded first.
-func (s *server) kill(x scenario.Fault) {
-	r, k := s.run, x.Do.Kill
+// kill ends the server at once, as SIGKILL does, and its plugins with it, because of a fault, if there is one. What it has done until it is
+// dead is recorded first. It reports whether the server ran.
+func (s *server) kill(because *trace.Fault) (ran bool) {
+	r := s.run
 	if !s.claim() {
-		r.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, Missed: "the server was down"}})
-		return
+		return false
 	}
 	if err := s.process.Kill(); err != nil {
 		r.fail(fmt.Errorf("failed to kill the server: %w", err))
 	}
 	s.proxy.Close() // with which the writes that were under way have been told
 	s.disconnected()
-	r.rec.end(s.incarnation, &trace.Fault{ID: x.ID, What: fmt.Sprintf("the server is killed, and restarted after %s", k.RestartAfter)}, "killed")
-	r.after(k.RestartAfter.Duration, func() {
-		if err := r.start(); err != nil {
-			r.fail(err)
-		}
-	})
+	r.rec.end(s.incarnation, because, "killed")
+	return true
 }
 
 // disconnected waits until all is told of the plugins of a dead server.

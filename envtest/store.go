@@ -37,6 +37,9 @@ func (r *run) access(p host.Process, a trace.Store) (fault host.StoreFault, done
 		case x.Do.Hang != nil:
 			r.struck(x, fmt.Sprintf("the %s of %s hangs", a.Verb, key))
 			<-r.ctx.Done()
+		case x.Do.Latency.Duration > 0:
+			r.struck(x, cluster.Slow(*x.At.Store, x))
+			r.sleep(x.Do.Latency.Duration)
 		case x.Do.Crash != nil:
 			cut := a
 			cut.Error = cluster.CrashError
@@ -67,10 +70,15 @@ func (r *run) access(p host.Process, a trace.Store) (fault host.StoreFault, done
 		}
 		r.rec.add(s.incarnation, "", trace.Body{Store: &outcome})
 		for _, x := range r.points.Access(a.Verb, a.Key, true) {
-			if x.Do.Crash != nil {
+			switch {
+			case x.Do.Latency.Duration > 0:
+				r.struck(x, cluster.Slow(*x.At.Store, x))
+				r.sleep(x.Do.Latency.Duration)
+			case x.Do.Crash != nil:
 				r.crash(p, x, cluster.Crashed("the object store's", a.Verb+" of "+key, true), s.incarnation, "")
+			default:
+				r.strikeAt(s, []scenario.Fault{x})
 			}
-			r.strikeAt(s, []scenario.Fault{x})
 		}
 	}
 }

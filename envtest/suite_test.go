@@ -41,12 +41,14 @@ func TestEnvtest(t *testing.T) {
 }
 
 // own are the scenarios of this world alone, in testdata.
-var own = []string{"backup-server-killed-right-after-upload", "backup-server-killed-while-it-restarts", "restore-of-long-namespaces"}
+var own = []string{
+	"backup-server-killed-as-post-action-begins", "backup-server-killed-right-after-upload", "backup-server-killed-while-it-restarts", "restore-of-long-namespaces",
+}
 
 // smoke are the scenarios of make test: one of each kind, and none that takes long; and those of this world.
 var smoke = append([]string{
 	"backup-operation-completes", "backup-items-to-update", "backup-progress-errors-once", "backup-final-upload-fails", "backup-deleted",
-	"backup-server-killed-while-in-progress", "restore-operation-times-out", "server-does-not-start-after-plugin-exits",
+	"backup-quiesced-and-resumed", "backup-server-killed-while-in-progress", "restore-operation-times-out", "server-does-not-start-after-plugin-exits",
 }, own...)
 
 // result is what came of a scenario.
@@ -84,12 +86,12 @@ var _ = Describe("Velero", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		release, err = phase.ForRelease(version())
 		Expect(err).NotTo(HaveOccurred())
-		path, args, err := finder.Envtest(ctx, version())
+		path, args, err := finder.Envtest(ctx, version(), true)
 		Expect(err).NotTo(HaveOccurred())
 
 		running, stop := context.WithCancel(context.Background())
 		DeferCleanup(stop)
-		pool, err := world.OpenPool(running, path, 12, world.Options{Args: args})
+		pool, err := world.OpenPool(running, path, 24, world.Options{Args: args})
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(pool.Close)
 		info = pool.Info()
@@ -103,7 +105,7 @@ var _ = Describe("Velero", Ordered, func() {
 				jobs, names = append(jobs, job), append(names, name)
 			}
 		}
-		slices.SortStableFunc(jobs, func(a, b world.Job) int { return cmp.Compare(b.Bound, a.Bound) }) // what may take long first
+		world.LongestFirst(jobs)
 		go func() {
 			defer GinkgoRecover()
 			for i, r := range world.Each(running, pool, jobs, func(ctx context.Context, w world.World, job world.Job) result {
@@ -133,7 +135,7 @@ var _ = Describe("Velero", Ordered, func() {
 				if len(p.Paths) == 0 && len(path(r.trace, p.Object)) == 0 {
 					continue // it is never created
 				}
-				misfit, err := model.Check(release, p.Object, r.trace)
+				misfit, err := model.Check(release, p.Object, r.trace, s.ActionsOf(p.Object)...)
 				Expect(err).NotTo(HaveOccurred())
 				Expect(misfit).To(BeNil(), "the model must accept the trace of %s", p.Object)
 				Expect(unexplored || p.Allows(path(r.trace, p.Object))).To(BeTrue(), "%s took %s; predicted: %v", p.Object, path(r.trace, p.Object), p.Paths)

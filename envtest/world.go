@@ -14,6 +14,7 @@ import (
 
 	"github.com/velosim/velosim/envtest/controlplane"
 	"github.com/velosim/velosim/envtest/controlplane/velerocrds"
+	"github.com/velosim/velosim/sim/actions"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/world"
@@ -25,15 +26,18 @@ const logName = "control-plane.log"
 // parallel is how many jobs run at a time, at most.
 const parallel = 8
 
-// Options say what to run. All paths are required.
+// Options say what to run. All paths but those of ActionsServer and Extra are required.
 type Options struct {
 	// Assets is the folder of etcd and kube-apiserver.
 	Assets string
 	// Server is the velero executable, and Velero its release, without a "v".
 	Server, Velero string
+	// ActionsServer is the executable that stands in for velero where plugins have pre- and post-actions (sim/velero/cmd/velosim-server), of the
+	// same release; empty: they cannot be run.
+	ActionsServer string
 	// Plugins is the executable that serves scripted plugins (velosim-plugins).
 	Plugins string
-	// Extra are further plugin executables that the server gets. None is required.
+	// Extra are further plugin executables that the server gets.
 	Extra []string
 	// Exclusive: the server's ports exclude another one, so that one job runs at a time.
 	Exclusive bool
@@ -67,10 +71,15 @@ func New(o Options) *World { return &World{options: o} }
 func (w *World) Info() world.Info {
 	info := world.Info{
 		World: "envtest", Velero: w.options.Velero, Scale: scenario.RealTimeScale, Parallel: parallel,
-		Capabilities: []string{world.CanBackup, world.CanRestore, world.CanKill, world.CanStore},
+		Capabilities: []string{world.CanBackup, world.CanRestore, world.CanKill, world.CanPause, world.CanSever, world.CanStore}, // all its servers share their CRDs
 	}
 	if w.options.Exclusive {
 		info.Parallel = 1
+	} else {
+		info.Capabilities = append(info.Capabilities, world.CanRollOut)
+	}
+	if w.options.ActionsServer != "" {
+		info.Capabilities = append(info.Capabilities, world.CanAct)
 	}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		info.Build = b.GoVersion
@@ -116,7 +125,7 @@ func (w *World) controlPlane(ctx context.Context) (*controlplane.ControlPlane, e
 	}
 	pprof.SetGoroutineLabels(context.Background()) // what is started now is no job's (world.Serve)
 	defer pprof.SetGoroutineLabels(ctx)
-	plane, err := controlplane.Start(ctx, controlplane.Options{Assets: w.options.Assets, CRDs: velerocrds.All(), Log: w.log})
+	plane, err := controlplane.Start(ctx, controlplane.Options{Assets: w.options.Assets, CRDs: actions.ExtendCRDs(velerocrds.All()), Log: w.log})
 	if err != nil {
 		return nil, fmt.Errorf("failed to start the %w\n(--out keeps its whole log, %s)", err, logName)
 	}

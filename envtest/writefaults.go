@@ -35,12 +35,14 @@ func (h hooks) request(q *proxy.Request) (a proxy.Action) {
 			a.Answer = &refusal
 		}
 	}
-	if len(faults) == 0 {
+	if len(faults) == 0 && !r.line.Broken() {
 		return a
 	}
 	a.Wait = func(ctx context.Context) {
 		h.strikeAt(ctx, faults)
-		if a.Answer != nil && ctx.Err() == nil {
+		if r.line.Broken() {
+			h.unreachable(q, object)
+		} else if a.Answer != nil && ctx.Err() == nil {
 			if strings.HasPrefix(w.Object, "backup/") {
 				object = w.Object // a schedule's backup that is not created is none
 			}
@@ -82,7 +84,7 @@ func (h hooks) strikeAt(ctx context.Context, faults []scenario.Fault) {
 			case <-time.After(x.Do.Latency.Duration):
 			case <-ctx.Done():
 			}
-		case x.At.Write != nil && x.At.Delay.Duration == 0 && x.Do.Kill == nil && x.Do.Outage.Duration == 0:
+		case x.At.Write != nil && x.At.Delay.Duration == 0 && !x.Do.OnServer() && x.Do.Outage.Duration == 0 && !x.Do.Severs():
 			h.run.userDoes(x)
 		case h.run.strike(h.server, x):
 			<-ctx.Done() // the server has been killed

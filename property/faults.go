@@ -17,10 +17,21 @@ func (d *drawing) intents() {
 		var do scenario.Do
 		switch one(d, "fault",
 			"kill", "kill", "kill", "kill", "kill", "fail", "fail", "fail", "lose", "delete", "describe", "remove", "refuse", "refuse", "lose reply", "latency",
-			"crash", "crash", "tear", "hang", "outage", "location",
+			"crash", "crash", "tear", "hang", "outage", "location", "pause", "pause", "rollout",
+			"watches", "stale", "stale", "api outage",
 		) {
 		case "kill":
 			do.Kill = &scenario.Kill{RestartAfter: one(d, "restart after", lengths("0s", "1s", "1m", "1h")...)}
+		case "watches":
+			do.BreakWatches = &scenario.BreakWatches{}
+		case "stale":
+			do.StaleCache = one(d, "stale", lengths("30s", "1s", "5m")...)
+		case "api outage":
+			do.APIOutage = one(d, "api outage", lengths("10s", "1s", "1m", "1h")...)
+		case "pause":
+			do.Pause = one(d, "pause", lengths("10s", "1m", "1h", "10h")...)
+		case "rollout":
+			do.Rollout = &scenario.Rollout{Overlap: one(d, "overlap", lengths("10s", "1m", "1h")...)}
 		case "fail":
 			do.Fail = "no route to host"
 		case "lose":
@@ -70,6 +81,11 @@ func (d *drawing) faults() {
 		case do.Location != "":
 			f.At = d.phasePoint(one(d, "object", d.named("")...))
 			f.At.Delay = d.after("user's delay")
+		case do.Latency.Duration > 0 && d.rarely("slow store", 2):
+			if f.At = d.storePoint(d.named(""), false); f.At.Store == nil {
+				continue
+			}
+			f.At.After = d.rarely("reply", 2)
 		case do.Refuse != "" || do.LoseReply || do.Latency.Duration > 0:
 			if f.At = d.writePoint(do); f.At.Write == nil {
 				continue
@@ -84,18 +100,26 @@ func (d *drawing) faults() {
 				continue
 			}
 			f.At.Delay = scenario.Duration{}
-		case do.Kill == nil && do.Outage.Duration == 0:
+		case !do.OnServer() && !do.Severs() && do.Outage.Duration == 0:
 			if f.At = d.storePoint(d.named(""), do.Lose != nil); f.At.Store == nil || do.Tear != nil && f.At.Store.Verb != "put" {
 				continue
 			}
 		default:
 			f.At = d.killPoint()
 		}
+		if do.APIOutage.Duration > 0 && d.starts() {
+			continue
+		}
 		same := func(other scenario.Fault) bool { return reflect.DeepEqual(other.At, f.At) }
 		if !slices.ContainsFunc(d.s.Faults, same) {
 			d.s.Faults = append(d.s.Faults, f)
 		}
 	}
+}
+
+// starts tells whether a server may start when others run already: it ends at once if that meets an outage of the API server.
+func (d *drawing) starts() bool {
+	return slices.ContainsFunc(d.intends, func(do scenario.Do) bool { return do.Kill != nil || do.Rollout != nil })
 }
 
 // writePoint draws the patch that brings one of the objects to a phase; none, if nobody patches it to that. Of replies only those of the

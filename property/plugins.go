@@ -48,7 +48,32 @@ func (d *drawing) plugin(name string, action scenario.Action) scenario.Plugin {
 	if p.Execute.WaitForAdditionalItems {
 		p.AreAdditionalItemsReady = d.ready()
 	}
+	if !slices.ContainsFunc(d.s.Plugins, func(other scenario.Plugin) bool { return other.Name == name }) { // whose process it has
+		p.Start = d.start()
+	}
 	return p
+}
+
+// start draws how the starts of the plugin's process misbehave: never the server's.
+func (d *drawing) start() (s scenario.Start) {
+	if !d.rarely("start misbehaves", 8) {
+		return s
+	}
+	switch one(d, "start", "exit", "delay", "wrong", "none", "protocol") {
+	case "exit":
+		s.Exit = true
+	case "wrong":
+		s.Handshake = scenario.WrongHandshake
+	case "none":
+		s.Handshake = scenario.NoHandshake
+	case "protocol":
+		s.Protocol = 1
+	default:
+		s.Delay = one(d, "start delay", lengths("1s", "10s")...)
+		return s
+	}
+	s.Nth, s.Times = one(d, "start nth", 2, 3, 4), one(d, "start times", 0, 1, 2, 3)
+	return s
 }
 
 func (d *drawing) resources() []string {

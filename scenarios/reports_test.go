@@ -19,7 +19,7 @@ import (
 const upstream = `
 velero#6490 velero#6571 velero#7356 velero#9674 velero#10503 velero#7047 velero#7163 velero#8182 velero#7239
 velero#3239 velero#7207 velero#6170 velero#8087 cozystack/cozystack#3726 velero#10169
-velero#4503 velero#2877 velero#6727 velero#487 velero#8453 velero#8440
+velero#4503 velero#2877 velero#6727 velero#487 velero#7230 velero#9036 velero#9062 velero#8453 velero#8440
 velero#6589 velero#6913 velero#8367 velero#8576 velero#6813 velero#8454 velero#6819 velero#8391
 velero#6035 velero#9189 velero#9190 velero#3701 velero#9803 velero#9790
 velero#9964 velero#8686 velero#8689 velero#9760 velero#9184 velero#8116 velero#7785

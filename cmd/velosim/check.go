@@ -9,6 +9,7 @@ import (
 
 	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -66,9 +67,31 @@ func created(t trace.Trace) []string {
 	return objects
 }
 
+// called are the pre- and post-actions that the trace shows of an object: its plugins' calls for no item, of which pre-actions' are made in
+// InProgress. Of others, such as one that should have been called, it does not tell.
+func called(t trace.Trace, object string) []scenario.Plugin {
+	pre, post := scenario.PreBackupAction, scenario.PostBackupAction
+	if !pre.Serves(object) {
+		pre, post = scenario.PreRestoreAction, scenario.PostRestoreAction
+	}
+	var plugins []scenario.Plugin
+	for _, e := range t.Events {
+		if e.Object != object || e.Call == nil || e.Call.Method != "Execute" || e.Call.Item != "" {
+			continue
+		}
+		action := post
+		if e.Call.Phase == phase.InProgress.String() {
+			action = pre
+		}
+		plugins = append(plugins, scenario.Plugin{Name: e.Call.Plugin, Action: action})
+	}
+	return plugins
+}
+
 // fit says whether an object fits what is demanded, or what the release does.
 func (c *cli) fit(t trace.Trace, object string, release phase.Rules) (said string, code int) {
-	demanded, err := model.Check(release.Demanded(), object, t)
+	actions := called(t, object)
+	demanded, err := model.Check(release.Demanded(), object, t, actions...)
 	switch {
 	case err != nil:
 		return err.Error(), exitInconclusive
@@ -83,7 +106,7 @@ func (c *cli) fit(t trace.Trace, object string, release phase.Rules) (said strin
 		}
 		return s
 	}
-	released, err := model.Check(release, object, t)
+	released, err := model.Check(release, object, t, actions...)
 	switch {
 	case err != nil:
 		return err.Error(), exitInconclusive
@@ -92,7 +115,7 @@ func (c *cli) fit(t trace.Trace, object string, release phase.Rules) (said strin
 	}
 	var rules []string
 	for _, rule := range phase.All() {
-		if m, err := model.Check(release.Demanded().With(rule), object, t); err == nil && m == nil {
+		if m, err := model.Check(release.Demanded().With(rule), object, t, actions...); err == nil && m == nil {
 			rules = append(rules, rule.Name)
 		}
 	}

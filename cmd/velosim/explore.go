@@ -24,6 +24,7 @@ import (
 type exploreOptions struct {
 	as, emit            string
 	restore, safety     bool
+	actions             bool
 	operations          int
 	crashes, api, store uint8
 	memory              int // MiB
@@ -44,6 +45,7 @@ Exit codes: 0 no counterexample, or only such as the release's rules explain; 1 
 wrong; 3 the exploration was cut off, or a file could not be written.`,
 		Example: `  velosim explore --operations 3 --crashes 2 --api-faults 1 --store-faults 1
   velosim explore --as v1.18 --restore
+  velosim explore --actions --operations 1 --crashes 2
   velosim explore --as v1.18 --api-faults 0 --emit found && velosim run found`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.explore(cmd.Context(), o) },
@@ -51,6 +53,7 @@ wrong; 3 the exploration was cut off, or a file could not be written.`,
 	f := cmd.Flags()
 	f.StringVar(&o.as, "as", "demanded", "explore the `READING`: demanded, or what a release does: v1.18")
 	f.BoolVar(&o.restore, "restore", false, "explore a restore; else it is a backup")
+	f.BoolVar(&o.actions, "actions", false, "have two plugins with pre- and post-actions, and one with a post-action alone")
 	f.IntVar(&o.operations, "operations", 2, fmt.Sprintf("up to `N` item operations, at most %d", model.MaxOperations))
 	f.Uint8Var(&o.crashes, "crashes", 1, "the server may die `N` times")
 	f.Uint8Var(&o.api, "api-faults", 1, "`N` writes to the API server may be lost")
@@ -81,7 +84,7 @@ func (o exploreOptions) config() (model.Config, phase.Rules, error) {
 		kind = phase.Restore
 	}
 	return model.Config{
-		Machine: model.Machine{Spec: rules}, Kind: kind, Items: o.operations, NoSymmetry: !o.safety, MaxBytes: uint64(o.memory) << 20,
+		Machine: model.Machine{Spec: rules}, Kind: kind, Items: o.operations, NoSymmetry: !o.safety, MaxBytes: uint64(o.memory) << 20, Actions: o.actions,
 		Faults: model.Budget{Crashes: o.crashes, API: o.api, Store: o.store},
 	}, rules, oneOf("format", o.format, formats())
 }
@@ -210,6 +213,9 @@ func printExploration(w io.Writer, config model.Config, rules phase.Rules, r mod
 		verdict += " so far"
 	} else if len(found) == 0 {
 		verdict += ": every run ends in a final phase"
+		if config.Actions {
+			verdict += ", and its post-actions are called"
+		}
 		if !config.NoSymmetry {
 			verdict = "no counterexample to safety; whether every run ends was not judged"
 		}
@@ -221,8 +227,11 @@ func printExploration(w io.Writer, config model.Config, rules phase.Rules, r mod
 // unmade are the changes of phase that the reading allows an object that has not ended, and that the exploration has not made: it
 // had too few operations or faults for them.
 func unmade(config model.Config, rules phase.Rules, r model.Report) []string {
-	edges := []string{}
-	for edge := range rules.Legal(config.Kind) {
+	edges, legal := []string{}, rules.Legal
+	if config.Actions {
+		legal = rules.LegalWithActions
+	}
+	for edge := range legal(config.Kind) {
 		if !r.Edges[edge] && !edge.From.Final() {
 			edges = append(edges, edge.String())
 		}

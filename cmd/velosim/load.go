@@ -26,6 +26,9 @@ type source struct {
 	scenario *scenario.Scenario
 }
 
+// acts tells whether the scenario has pre- or post-actions.
+func (s source) acts() bool { return s.scenario.HasActions() }
+
 // load loads the scenarios that args name; none: the whole catalogue. Everything that is wrong with any of them is in the
 // one error, which is an exitError if it was interrupted.
 func (c *cli) load(ctx context.Context, args []string) ([]source, error) {

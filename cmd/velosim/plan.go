@@ -15,7 +15,6 @@ import (
 	"github.com/velosim/velosim/sim/plan"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/verdict"
-	"github.com/velosim/velosim/sim/world"
 )
 
 // planOptions are the flags of plan and sweep.
@@ -52,10 +51,11 @@ func planFlags(cmd *cobra.Command, o *planOptions) {
 	f := cmd.Flags()
 	worldFlag(cmd, &o.world)
 	veleroFlag(cmd, &o.velero)
+	pluginFlag(cmd, &o.plugins)
 	f.StringSliceVar(&o.families, "families", nil, "plan these `FAMILIES` of faults only: "+strings.Join(familyNames(), ", "))
 	f.BoolVar(&o.sample, "sample", false, "plan one fault of each kind for each change of an object's phase (default on envtest)")
 	f.Int64Var(&o.seed, "seed", 1, "the seed `N` of the runs")
-	f.IntVar(&o.parallel, "parallel", 0, "run up to `N` at a time (default the number of CPUs, of envtest six times as many)")
+	f.IntVar(&o.parallel, "parallel", 0, "run up to `N` at a time (default the number of CPUs, of envtest twelve times as many and no more than 24)")
 }
 
 func familyNames() (names []string) {
@@ -91,13 +91,9 @@ func (c *cli) withPlans(cmd *cobra.Command, o *planOptions, args []string, do fu
 	if err != nil {
 		return wrongScenarios(c, err)
 	}
-	path, flags, err := c.findWorld(ctx, o.world, o.velero)
+	pool, err := c.openPool(ctx, o.runOptions, sources, o.atATime())
 	if err != nil {
 		return err
-	}
-	pool, err := world.OpenPool(ctx, path, o.atATime(), world.Options{Args: flags})
-	if err != nil {
-		return interrupted(ctx, err)
 	}
 	defer pool.Close()
 	if sources, err = c.able(pool.Info(), sources, false); err != nil {

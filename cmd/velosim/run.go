@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,16 +48,20 @@ found. The same seed gives the same run.
 	f := cmd.Flags()
 	worldFlag(cmd, &o.world)
 	veleroFlag(cmd, &o.velero)
-	f.StringArrayVar(&o.plugins, "plugin", nil, "give the server the plugin executable `PATH` too; may be repeated (world envtest only)")
+	pluginFlag(cmd, &o.plugins)
 	f.Int64Var(&o.seed, "seed", 1, "the seed `N` of the first run of each scenario")
 	f.IntVar(&o.seeds, "seeds", 1, "run each scenario with `N` seeds: --seed and those after it")
-	f.IntVar(&o.parallel, "parallel", 0, "run up to `N` at a time (default the number of CPUs; envtest, where a run mostly waits, six times as many)")
+	f.IntVar(&o.parallel, "parallel", 0, "run up to `N` at a time (default the number of CPUs; envtest, where a run mostly waits, twelve times as many and no more than 24)")
 	f.StringVar(&o.dir, "out", "", "write each trace and verdict into the folder `DIR`, as NAME.ndjson and NAME.verdict.json, or, with several seeds, NAME.seed-N.…; of a run that does not pass, also NAME.files: the stacks of a crash and, on envtest, logs, resources and stored objects")
 	f.StringVar(&o.format, "format", "text", "text or json")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print a line for each verdict, and for what makes a run inconclusive, and nothing else")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print timelines with every event, and for several runs too")
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	return cmd
+}
+
+func pluginFlag(cmd *cobra.Command, plugins *[]string) {
+	cmd.Flags().StringArrayVar(plugins, "plugin", nil, "give the server the plugin executable `PATH` too; may be repeated (world envtest only)")
 }
 
 func (o runOptions) check() error {
@@ -87,20 +90,9 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 	if err != nil {
 		return wrongScenarios(c, err)
 	}
-	plugins, err := o.pluginPaths(sources)
+	pool, err := c.openPool(ctx, o, sources, min(o.atATime(), len(sources)*o.seeds))
 	if err != nil {
 		return err
-	}
-	path, flags, err := c.findWorld(ctx, o.world, o.velero)
-	if err != nil {
-		return err
-	}
-	for _, plugin := range plugins {
-		flags = append(flags, "--plugin", plugin)
-	}
-	pool, err := world.OpenPool(ctx, path, min(o.atATime(), len(sources)*o.seeds), world.Options{Args: flags})
-	if err != nil {
-		return interrupted(ctx, err)
 	}
 	defer pool.Close()
 	if sources, err = c.able(pool.Info(), sources, len(args) == 0); err != nil {
@@ -114,13 +106,33 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 	return exitOf(results, len(jobs))
 }
 
+// openPool opens the world for the scenarios, with the user's plugins.
+func (c *cli) openPool(ctx context.Context, o runOptions, sources []source, atATime int) (*world.Pool, error) {
+	plugins, err := o.pluginPaths(sources)
+	if err != nil {
+		return nil, err
+	}
+	path, flags, err := c.findWorld(ctx, o.world, o.velero, len(plugins) > 0 || slices.ContainsFunc(sources, source.acts))
+	if err != nil {
+		return nil, err
+	}
+	for _, plugin := range plugins {
+		flags = append(flags, "--plugin", plugin)
+	}
+	pool, err := world.OpenPool(ctx, path, atATime, world.Options{Args: flags})
+	if err != nil {
+		return nil, interrupted(ctx, err)
+	}
+	return pool, nil
+}
+
 // atATime is how many runs there are at a time.
 func (o runOptions) atATime() int {
 	switch {
 	case o.parallel > 0:
 		return o.parallel
-	case o.world == "envtest": // they wait most of the time
-		return 6 * runtime.NumCPU()
+	case o.world == "envtest": // they wait most of the time, and have one API server
+		return min(12*runtime.NumCPU(), 24)
 	}
 	return runtime.NumCPU()
 }
@@ -174,8 +186,8 @@ func (o runOptions) jobs(info world.Info, sources []source) []world.Job {
 			jobs = append(jobs, job)
 		}
 	}
-	if info.Scale != 0 { // what may take long first, lest all wait for it in the end
-		slices.SortStableFunc(jobs, func(a, b world.Job) int { return cmp.Compare(b.Bound, a.Bound) })
+	if info.Scale != 0 {
+		world.LongestFirst(jobs)
 	}
 	return jobs
 }

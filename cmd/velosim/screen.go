@@ -67,6 +67,9 @@ func (s *screen) show(r *result) {
 // replay returns the command that runs r again, alone.
 func (s *screen) replay(r *result) string {
 	command := []string{"velosim run", quote(r.arg), fmt.Sprintf("--world %s --seed %d", s.world, r.Seed)}
+	for _, plugin := range s.plugins {
+		command = append(command, "--plugin", quote(plugin))
+	}
 	if r.arg == "-" {
 		command = append(command, "< FILE")
 	}

@@ -19,7 +19,8 @@ func setupCommand(c *cli) *cobra.Command {
 		Short: "Build what a world needs, ahead of its first run",
 		Long: `Setup finds the executable of a world, as the first run would, and prints its path. Inside a checkout of the repository it
 builds it into the cache unless it is there: a first build takes 4 to 10 minutes. For the world envtest it builds etcd,
-kube-apiserver, velero and the scripted plugins as well, unless they are there: about 20 minutes more.
+kube-apiserver, velero, the server with pre- and post-actions, and the scripted plugins as well, unless they are there: about
+20 minutes more. A run builds that server only if a scenario has such actions, or with --plugin.
 
 ` + whereWorldsAre,
 		Args: cobra.NoArgs,
@@ -32,7 +33,7 @@ kube-apiserver, velero and the scripted plugins as well, unless they are there: 
 			case assets:
 				path, err = c.find(cmd.Context(), "envtest", func(f executable.Finder, ctx context.Context, _ string) (string, error) { return f.ControlPlane(ctx) })
 			default:
-				path, _, err = c.findWorld(cmd.Context(), world, velero)
+				path, _, err = c.findWorld(cmd.Context(), world, velero, true)
 			}
 			if err != nil {
 				return err
@@ -62,14 +63,14 @@ func veleroFlag(cmd *cobra.Command, velero *string) {
 // newest is the release of Velero that is run unless another one is asked for.
 const newest = "1.18.3"
 
-// findWorld returns the path of the world's executable, and its arguments.
-func (c *cli) findWorld(ctx context.Context, world, velero string) (path string, args []string, err error) {
+// findWorld returns the path of the world's executable, and its arguments; with actions of one that can call pre- and post-actions, if there is.
+func (c *cli) findWorld(ctx context.Context, world, velero string, actions bool) (path string, args []string, err error) {
 	if world == "envtest" {
 		finder, err := c.finder()
 		if err != nil {
 			return "", nil, err
 		}
-		path, args, err := finder.Envtest(ctx, cmp.Or(velero, newest))
+		path, args, err := finder.Envtest(ctx, cmp.Or(velero, newest), actions)
 		if err != nil {
 			return "", nil, interrupted(ctx, err)
 		}

@@ -17,11 +17,12 @@
 //
 // # Order
 //
-// [Hooks.After] is called for the writes to one object one at a time. Of the writes that are answered when it is free, the
-// one with the smallest resourceVersion comes first. The proxy does not keep writes to one object apart, nor does it hold an
-// answer back until the others are there: that would hide races. So the answer to an earlier write may come after that to a
-// later one, if both were under way at once; then [Response.Late] is set. A write that was passed on after the answers to
-// all others were told is never Late. Nothing is promised about the order of different objects.
+// [Hooks.After] is called for the writes to one object one at a time, in the order of their resourceVersions, as far as that is known: of the
+// writes that are answered when it is free, the one with the smallest comes first, and the answer to a write waits up to a second for those
+// to writes that were passed on before it, as a client may have seen one by a watch, and have written again, before it is answered. The proxy
+// does not keep writes to one object apart. So the answer to an earlier write may still come after that to a later one, if both were
+// under way at once; then [Response.Late] is set. A write that was passed on after the answers to all others were told is never Late.
+// Nothing is promised about the order of different objects.
 //
 // The package imports Kubernetes' client libraries and, for [Write], sim/trace.
 package proxy

@@ -75,9 +75,15 @@ func (l logged) Write(b []byte) (int, error) {
 // start starts a proxy before an API server, both to be gone when the test has ended, with all goroutines.
 func start(t testing.TB, kind string, h *hooks) (*apiServer, *proxy.Proxy) {
 	t.Helper()
+	return startOver(t, kind, h, nil)
+}
+
+// startOver is start over a line.
+func startOver(t testing.TB, kind string, h *hooks, line *proxy.Line) (*apiServer, *proxy.Proxy) {
+	t.Helper()
 	leavesNothing(t)
 	s, upstream := newAPIServer(t, kind)
-	p, err := proxy.Start(proxy.Options{Upstream: upstream, Hooks: h, Log: logged{t}})
+	p, err := proxy.Start(proxy.Options{Upstream: upstream, Hooks: h, Line: line, Log: logged{t}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -179,6 +179,7 @@ func TestOrder(t *testing.T) {
 		return proxy.Action{}
 	}}
 	s, p := start(t, "HTTP/2", h)
+	proxy.Impatient(p)
 	arrived := make(chan struct{}, len(answers))
 	s.intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		var i int
@@ -217,7 +218,7 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	close(answers[6])
-	expect("101 false") // nothing is held back for those that are not answered yet
+	expect("101 false")
 	for _, i := range []int{8, 2, 7, 3} {
 		close(answers[i])
 		if !eventually(func() bool {
@@ -250,6 +251,54 @@ func TestOrder(t *testing.T) {
 	receive(t, done, "the last client")
 	if n := proxy.Underway(p); n != 0 {
 		t.Errorf("the proxy remembers %d objects, want none", n)
+	}
+}
+
+// A write that is made of what a watch has shown is told after the write that the watch has shown, which is answered later.
+func TestOrderOfWhatAWatchShows(t *testing.T) {
+	told := make(chan string, 2)
+	h := &hooks{after: func(_ *proxy.Request, r *proxy.Response) proxy.Action {
+		told <- fmt.Sprintf("%s %t", r.ResourceVersion, r.Late)
+		return proxy.Action{}
+	}}
+	s, p := start(t, "HTTP/2", h)
+	arrived, answer := make(chan struct{}, 2), make(chan struct{})
+	s.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		version := r.Header.Get("Version")
+		arrived <- struct{}{}
+		if version == "1" {
+			<-answer
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, err := fmt.Fprintf(w, `{"kind":"Backup","metadata":{"resourceVersion":%q}}`, version)
+		check(t, err)
+		return true
+	}
+	c := config(p)
+	client := httpClient(t, c)
+	done := make(chan error, 2)
+	for _, version := range []string{"1", "2"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, c.Host+"/apis/velero.io/v1/namespaces/velero/backups/b", nil)
+		check(t, err)
+		r.Header.Set("Version", version)
+		go func() {
+			response, err := client.Do(r)
+			if err == nil {
+				err = response.Body.Close()
+			}
+			done <- err
+		}()
+		receive(t, arrived, "a write")
+	}
+	if !eventually(func() bool { return proxy.Answered(p, "velero.io/backups/velero/b") == 1 }) {
+		t.Fatal("the second write is not answered, or told of already")
+	}
+	close(answer)
+	for _, want := range []string{"1 false", "2 false"} {
+		if got := receive(t, told, want); got != want {
+			t.Errorf("told of %s, want %s", got, want)
+		}
+		check(t, receive(t, done, "a client"))
 	}
 }
 

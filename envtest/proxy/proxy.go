@@ -27,6 +27,8 @@ type Options struct {
 	Upstream *rest.Config
 	// Hooks decide; nil: all passes.
 	Hooks Hooks
+	// Line is the clients' way to the API server; nil: nothing disturbs it.
+	Line *Line
 	// Log gets what went wrong with connections, a line each; nil: nothing does.
 	Log io.Writer
 }
@@ -34,12 +36,13 @@ type Options struct {
 // Proxy is one that listens.
 type Proxy struct {
 	hooks    Hooks
+	line     *Line
 	config   *rest.Config
 	server   *http.Server
 	reverse  *httputil.ReverseProxy
 	upstream http.RoundTripper
 	dialer   *connrotation.Dialer // of upstream
-	writes   order
+	writes   *order               // the line's
 	log      *log.Logger
 
 	// open ends when Close begins, and with it all but the writes that were passed on; those end with graced.
@@ -65,10 +68,14 @@ func Start(o Options) (*Proxy, error) {
 }
 
 func newProxy(o Options) (*Proxy, error) {
-	p := &Proxy{hooks: o.Hooks, served: make(chan struct{}), log: log.New(io.Discard, "", 0)}
+	p := &Proxy{hooks: o.Hooks, line: o.Line, served: make(chan struct{}), log: log.New(io.Discard, "", 0)}
 	if p.hooks == nil {
 		p.hooks = noHooks{}
 	}
+	if p.line == nil {
+		p.line = NewLine()
+	}
+	p.writes = &p.line.writes
 	if o.Log != nil {
 		p.log.SetOutput(o.Log)
 	}

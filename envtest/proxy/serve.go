@@ -22,7 +22,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// requestKey is the context key of a write's *Request.
+// requestKey is the context key of the *Request of a write or a watch.
 type requestKey struct{}
 
 // abort ends the request without an answer.
@@ -42,12 +42,15 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeStatus(w, refuse(http.StatusNotImplemented, "", "the API proxy passes no upgrades on (exec, attach, port-forward)"))
 		return
 	}
+	ctx, cancel := p.line.over(r.Context())
+	defer cancel()
 	q := newRequest(r)
+	r = r.WithContext(context.WithValue(ctx, requestKey{}, q))
 	if q.IsWrite() {
-		r = p.readWrite(r, q)
+		p.readWrite(r, q)
 	}
 	switch a := p.hooks.Before(q); {
-	case !a.wait(r.Context()), a.Drop:
+	case !a.wait(ctx), a.Drop:
 		abort()
 	case a.Answer != nil:
 		writeStatus(w, a)
@@ -56,8 +59,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// readWrite reads a write's body, and returns a request that has it.
-func (p *Proxy) readWrite(r *http.Request, q *Request) *http.Request {
+// readWrite reads a write's body, and puts it back into the request.
+func (p *Proxy) readWrite(r *http.Request, q *Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		abort() // the client went away
@@ -67,17 +70,18 @@ func (p *Proxy) readWrite(r *http.Request, q *Request) *http.Request {
 		h, _, _ := readHeader(q.ContentType, body)
 		q.Name = h.Metadata.Name
 	}
-	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
 	// With GetBody, the transport may send it again over another connection, if it knows that the first got nothing of it.
 	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return r
 }
 
 // roundTrip passes a request on.
 func (p *Proxy) roundTrip(out *http.Request) (*http.Response, error) {
-	q, ok := out.Context().Value(requestKey{}).(*Request)
-	if !ok {
+	q := out.Context().Value(requestKey{}).(*Request)
+	switch {
+	case q.Verb == "watch":
+		return p.watch(out)
+	case !q.IsWrite():
 		return p.upstream.RoundTrip(out)
 	}
 	w := p.writes.begin(q.key())
@@ -98,6 +102,18 @@ func (p *Proxy) roundTrip(out *http.Request) (*http.Response, error) {
 		return statusResponse(out, a), nil
 	}
 	return answer, err
+}
+
+// watch passes a watch on.
+func (p *Proxy) watch(out *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(out.Context())
+	answer, err := p.upstream.RoundTrip(out.WithContext(ctx))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	answer.Body = p.line.watch(ctx, answer.Body, cancel)
+	return answer, nil
 }
 
 // pass passes a write on, and reads the answer. That the client goes away does not matter to it: the API server may have
@@ -123,7 +139,7 @@ func (p *Proxy) pass(out *http.Request) (*http.Response, []byte, error) {
 
 // failed answers a request that the API server has not answered.
 func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, errDropped) || r.Context().Err() != nil {
+	if errors.Is(err, errDropped) || r.Context().Err() != nil { // the client's, or the line's
 		abort()
 	}
 	p.log.Printf("%s %s: %v", r.Method, r.URL.Path, err)

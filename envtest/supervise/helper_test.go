@@ -47,6 +47,12 @@ func beOwner(how, script, folder string) {
 		os.Exit(1)
 	}
 	<-started
+	if how == "pauses" {
+		if err := p.Pause(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	fmt.Println("owner ends")
 	switch how {
 	case "panics":

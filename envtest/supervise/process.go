@@ -19,10 +19,12 @@ const drain = 5 * time.Second
 
 // Process is a program that was started. Its methods may be called at the same time.
 type Process struct {
-	name   string
-	pid    int
-	orders io.WriteCloser
-	close  sync.Once
+	name string
+	pid  int
+	// program is the same, for signals that cannot meet another process with its ID.
+	program *os.Process
+	orders  io.WriteCloser
+	close   sync.Once
 
 	done    chan struct{}
 	err     error // how the program ended; written before done is closed
@@ -106,7 +108,8 @@ func (p *Process) watch(cmd *exec.Cmd, status *os.File, started chan<- error) {
 	running := err == nil && s.Error == ""
 	if running {
 		p.pid = s.PID
-		started <- nil
+		p.program, err = os.FindProcess(s.PID) // no error on Unix
+		started <- err
 	}
 	var e end
 	if running {
@@ -114,6 +117,9 @@ func (p *Process) watch(cmd *exec.Cmd, status *os.File, started chan<- error) {
 	}
 	status.Close()
 	waited := cmd.Wait()
+	if p.program != nil {
+		p.program.Release() //nolint:errcheck // what it held open is closed
+	}
 	switch {
 	case err != nil: // the supervisor died before it could say more
 		p.err = fmt.Errorf("the supervisor of %s ended before its work was done (%w): processes may be left", p.name, orElse(waited, err))

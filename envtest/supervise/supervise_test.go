@@ -3,6 +3,7 @@ package supervise_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -269,4 +270,85 @@ func TestNothingLeaks(t *testing.T) {
 			t.Fatalf("%d goroutines run, %d more than before", runtime.NumGoroutine(), runtime.NumGoroutine()-goroutines)
 		}
 	}
+}
+
+// A program that is paused does nothing until it is resumed.
+func TestPause(t *testing.T) {
+	p, lines := startLines(t, sh(`trap "exit 7" TERM; echo $$; while :; do sleep 0.01; done`), 1)
+	pid := pids(t, lines)[0]
+	if err := p.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(t, pid); got != "T" {
+		t.Errorf("the paused program is in state %s", got)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- p.Stop(patience) }()
+	for syscall.Kill(pid, 0) == nil && !pending(t, pid, syscall.SIGTERM) {
+		runtime.Gosched()
+	}
+	if got := state(t, pid); got != "T" {
+		t.Errorf("told to end, the paused program is in state %s", got)
+	}
+	if err := p.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := p.Err(); !reflect.DeepEqual(err, &supervise.ExitError{Code: 7}) {
+		t.Errorf("the program ended with %v, want what it does when it is told to", err)
+	}
+	if err := p.Pause(); err == nil {
+		t.Error("a program that has ended was paused")
+	}
+}
+
+// A program that is paused is killed, and what it has started, by Kill, by Stop after its grace, and by the owner's death.
+func TestPausedIsKilled(t *testing.T) {
+	for name, end := range map[string]func(*supervise.Process) error{
+		"Kill": (*supervise.Process).Kill,
+		"Stop": func(p *supervise.Process) error { return p.Stop(time.Millisecond) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, lines := startLines(t, sh(stubborn), daemons)
+			ids := append(pids(t, lines), p.Pid())
+			if err := p.Pause(); err != nil {
+				t.Fatal(err)
+			}
+			if err := end(p); err != nil {
+				t.Error(err)
+			}
+			gone(t, ids...)
+		})
+	}
+	t.Run("owner", func(t *testing.T) {
+		lines := ownerEnds(t, "pauses", stubborn, filepath.Join(t.TempDir(), "folder"), func(pid int) { syscall.Kill(pid, syscall.SIGKILL) })
+		for _, pid := range pids(t, lines) {
+			eventuallyGone(t, pid)
+		}
+	})
+}
+
+// state is a process' state, as proc_pid_stat(5) has it.
+func state(t *testing.T, pid int) string {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[0]
+}
+
+// pending reports whether a signal waits for a process.
+func pending(t *testing.T, pid int, s syscall.Signal) bool {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(status), "ShdPnd:\t")
+	var mask uint64
+	fmt.Sscanf(text, "%x", &mask)
+	return mask&(1<<(s-1)) != 0
 }

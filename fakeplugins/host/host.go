@@ -26,8 +26,14 @@ type Host struct {
 	mu          sync.Mutex
 	closed      bool
 	connections map[*wire.Conn]bool
-	starts      map[string]int // by executable
+	starts      map[start]int
 	strikes     map[strikeKey]int
+}
+
+// start is of an executable, by the server with this PID.
+type start struct {
+	executable string
+	server     int
 }
 
 type strikeKey struct {
@@ -61,7 +67,7 @@ func Listen(ctx context.Context, folder string, o Options) (*Host, error) {
 	}
 	h := &Host{
 		options: o.filled(), listener: listener, socket: socket,
-		connections: map[*wire.Conn]bool{}, starts: map[string]int{}, strikes: map[strikeKey]int{},
+		connections: map[*wire.Conn]bool{}, starts: map[start]int{}, strikes: map[strikeKey]int{},
 	}
 	h.accepted.Go(h.accept)
 	h.stop = context.AfterFunc(ctx, h.close)
@@ -125,12 +131,13 @@ func (h *Host) remove(c *wire.Conn) {
 }
 
 // start counts a start of the executable and returns how it goes.
-func (h *Host) start(name string) wire.Start {
+func (h *Host) start(p Process) wire.Start {
 	h.mu.Lock()
-	h.starts[name]++
-	n := h.starts[name]
+	by := start{p.Executable, p.Parent}
+	h.starts[by]++
+	n := h.starts[by]
 	h.mu.Unlock()
-	for _, s := range h.options.Executables[name].Starts {
+	for _, s := range h.options.Executables[p.Executable].Starts {
 		if within(n, s.Nth, s.Times) {
 			return s.Start
 		}

@@ -23,9 +23,10 @@ type Options struct {
 	// returns is told of its outcome, before Velero sees it; one that the end of its process cuts short has none. The Size is
 	// that of what is put or got, in bytes; the Key is bucket/key.
 	Access func(Process, trace.Store) (StoreFault, func(outcome trace.Store))
-	// Started is told of a process before it registers anything with Velero, and Ended when its connection has ended. Then a
-	// hook that was told of a call before may still be running.
-	Started, Ended func(Process)
+	// Started is told of a process, and how its start goes, before it registers anything with Velero, and Ended when its connection
+	// has ended. Then a hook that was told of a call before may still be running.
+	Started func(Process, wire.Start)
+	Ended   func(Process)
 	// Failed is told what is wrong with the processes themselves: one of another version, a message that is none, the name of no
 	// executable. The run says nothing about Velero then.
 	Failed func(error)
@@ -45,7 +46,7 @@ type Executable struct {
 // Start is how some starts of an executable go wrong. Velero starts each executable once to list its plugins when the server
 // starts, and then once for every plugin manager that uses it.
 type Start struct {
-	// Nth start that goes wrong, counted from 1 in all of the host's life. Default: 1.
+	// Nth start that goes wrong, counted from 1 and anew for each server (Process.Parent). Default: 1.
 	Nth int
 	// Times is how many starts in a row go wrong. Default, 0: every one from Nth on.
 	Times int
@@ -100,7 +101,7 @@ func (o Options) filled() Options {
 		o.Access = func(Process, trace.Store) (StoreFault, func(trace.Store)) { return StoreFault{}, func(trace.Store) {} }
 	}
 	if o.Started == nil {
-		o.Started = func(Process) {}
+		o.Started = func(Process, wire.Start) {}
 	}
 	if o.Ended == nil {
 		o.Ended = func(Process) {}

@@ -103,9 +103,10 @@ func (h *Host) register(conn *wire.Conn) (*connection, error) {
 		host: h, conn: conn, process: p, interpreters: map[key]*fakeplugins.Interpreter{},
 		begun: map[int]call{}, accesses: map[int]access{},
 	}
-	h.options.Started(p)
+	goes := h.start(p)
+	h.options.Started(p, goes)
 	journal := h.options.Journal(p)
-	reply := wire.Registration{ObjectStore: executable.ObjectStore, Start: h.start(p.Executable)}
+	reply := wire.Registration{ObjectStore: executable.ObjectStore, Start: goes}
 	for _, script := range executable.Plugins {
 		c.interpreters[key{script.Action, script.Name}] = fakeplugins.NewInterpreter(script, h.options.Operations, journal)
 		reply.Plugins = append(reply.Plugins, wire.Plugin{Name: script.Name, Action: script.Action, Version: script.Version})

@@ -114,6 +114,9 @@ func (c Cluster) inside(namespace string) string {
 // Outside is the item, of the cluster, as the scenario has it.
 func (c Cluster) Outside(item string) string {
 	parts := strings.Split(item, "/")
+	if len(parts) == 3 && parts[1] == c.Velero {
+		parts[1] = scenario.VeleroNamespace
+	}
 	for _, other := range c.Items {
 		if len(parts) == 3 && parts[1] == c.inside(other.Namespace()) {
 			parts[1] = other.Namespace()

@@ -47,7 +47,7 @@ func (p *Points) Phase(object, phase string) []scenario.Fault {
 // Call returns the faults that strike at this call, before (after false) or after it has had its effect.
 func (p *Points) Call(c trace.Call, after bool) []scenario.Fault {
 	return p.pass(func(at scenario.Point) bool {
-		return at.Call != nil && at.Call.Plugin == c.Plugin && at.Call.Method == c.Method && at.After == after
+		return at.Call != nil && at.Call.Plugin == c.Plugin && at.Call.Method == c.Method && (at.Call.Phase == "" || at.Call.Phase == c.Phase) && at.After == after
 	})
 }
 

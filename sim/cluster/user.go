@@ -113,6 +113,9 @@ func (u User) Create(ctx context.Context, object string) error {
 	switch kind {
 	case "backup":
 		b := u.BackupNamed(name)
+		if i := slices.IndexFunc(u.Backups, func(x scenario.Backup) bool { return x.Name == name }); i >= 0 {
+			m.Annotations = u.Backups[i].Annotations
+		}
 		spec, err := u.spec(b)
 		if err != nil {
 			return fmt.Errorf("%s: %w", object, err)
@@ -124,6 +127,7 @@ func (u User) Create(ctx context.Context, object string) error {
 			return err
 		}
 		x := u.RestoreNamed(name)
+		m.Annotations = x.Annotations
 		spec := velerov1.RestoreSpec{
 			ScheduleName: x.Schedule, RestorePVs: new(false), ItemOperationTimeout: unlessDefault(x.ItemOperationTimeout, scenario.DefaultItemOperationTimeout),
 		}

@@ -41,9 +41,10 @@ func (p *predictor) answer(n node, s Step) (node, bool) {
 	i := int(s.Operation - 1)
 	r := p.cast.roles[i]
 	call := int(n.calls[i]) + 1
-	counted := !n.killed && call < manyCalls
+	counted := !n.killed && call < manyCalls && !r.unserved
 	hangs, mustHang := r.hangs.strikes(call, counted)
 	errs, mustErr := r.errors.strikes(call, counted)
+	errs = errs || r.unserved && call > 1
 	forgot, mustForget := r.forgotten.strikes(call, counted)
 	hangsInCancel, mustHangInCancel := r.cancels.strikes(1, !n.killed)
 	n.calls[i] = uint8(min(call, r.lastCall()))

@@ -16,7 +16,11 @@ func (p *predictor) vanish() {
 			continue
 		}
 		then := []string{""}
-		for _, end := range stored() {
+		ends := stored()
+		if p.cast.prepares != [phase.MaxActions]chances{} {
+			ends = append(ends, phase.FailedPreBackupActions)
+		}
+		for _, end := range ends {
 			if f.syncs {
 				then = append(then, string([]byte{byte(end)}))
 			}
@@ -51,7 +55,7 @@ func (p *predictor) gone(path string) {
 func (p *predictor) back(n node) {
 	came := n.path
 	switch n.Object.Phase {
-	case phase.Completed, phase.PartiallyFailed:
+	case phase.Completed, phase.PartiallyFailed, phase.FailedPreBackupActions:
 	case phase.Failed, phase.FailedValidation, phase.New, phase.Queued, phase.ReadyToStart: // none of these is stored
 		return
 	default:

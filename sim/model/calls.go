@@ -11,8 +11,9 @@ import (
 // call is a plugin call that has not returned. Given up: the object no longer waits for it.
 type call struct {
 	trace.Call
-	at      trace.Time
-	givenUp bool
+	at          trace.Time
+	incarnation int
+	givenUp     bool
 }
 
 // operation is what the call is about.
@@ -24,6 +25,9 @@ var hung = map[string]phase.Input{"Execute": phase.ExecuteHung, "Progress": phas
 // call is a call of a plugin's method.
 func (c *checker) call(called call) string {
 	text := fmt.Sprintf("%s of %s was called", called.Method, called.Plugin)
+	if a, ok := c.acting.of(called.Call); ok {
+		return c.actionCalled(a, called)
+	}
 	next := map[phase.State]bool{}
 	for s := range c.closed() {
 		in, ok := hung[called.Method]
@@ -58,6 +62,9 @@ func (c *checker) reply(called call, r trace.Return) string {
 	op := called.operation()
 	text := fmt.Sprintf("%s of %s", called.Method, called.Plugin)
 	var next map[phase.State]bool
+	if a, ok := c.acting.of(called.Call); ok {
+		return c.actionReturned(a, failed)
+	}
 	switch called.Method {
 	case "AppliesTo", "AreAdditionalItemsReady": // their errors are those of the run, or of an item, which may fail for other reasons too
 		return text
@@ -104,6 +111,16 @@ func (c *checker) reply(called call, r trace.Return) string {
 	}
 	c.frontier = next
 	return text
+}
+
+// unserved is a process of a plugin that does not start. A pass that wanted it for an operation goes on as after an error of Progress; for
+// which object it was started, nobody says. A run or a finalizer that wanted it fails, which needs no such event.
+func (c *checker) unserved(plugin string) {
+	c.missed[plugin]++
+	maps.Copy(c.frontier, c.after(phase.ProgressErrored))
+	if c.missed[plugin] > phase.ProgressRetries {
+		maps.Copy(c.frontier, c.after(phase.RetriesExhausted))
+	}
 }
 
 // giveUp adds what the demanded deadline makes of calls that take longer.

@@ -18,6 +18,8 @@ type cast struct {
 	fails, hangs, hangsLate, hangsThen bool
 	// barred: the finalizer may fail each time, as it does where the contents are lost.
 	barred bool
+	// prepares are the pre-actions, in order.
+	prepares [phase.MaxActions]chances
 	// doomed: the run fails before its items.
 	doomed bool
 	// resyncs: the run takes so long that informers resync.
@@ -47,6 +49,7 @@ func (c *casting) blank(plugins []scenario.Plugin) cast {
 		cast.first = longer(longer(cast.first, p.Cancel.Delay.Duration, n), c.waits(p), n) // one hangs when its operation has timed out, not before
 		n = len(c.Items) * passes
 		cast.slack = longer(longer(cast.slack, takes(p.Execute.Behaviour), n), takes(p.Progress), 3*n)
+		cast.slack = longer(cast.slack, p.Start.Takes(), 2*n)
 		cast.slack = longer(longer(cast.slack, takes(p.Cancel), 2*n), takes(p.AppliesTo), 2*passes)
 	}
 	for _, f := range c.Faults {
@@ -58,11 +61,15 @@ func (c *casting) blank(plugins []scenario.Plugin) cast {
 		}
 	}
 	for _, f := range c.Faults { // a patch comes later, and with it what follows
+		cast.first, cast.slack = longer(cast.first, f.Do.Pause.Duration, 1), longer(cast.slack, f.Do.Pause.Duration, 1)
 		cast.slack = longer(longer(cast.slack, f.Do.Latency.Duration, max(f.Times, 1)), f.For.Duration, 1)
 	}
-	cast.resyncs = longer(cast.slack, c.timeout, 1) > resync
+	cast.resyncs = longer(cast.slack, c.timeout, 1) > resync || slices.ContainsFunc(c.Faults, relists)
 	return cast
 }
+
+// relists reports whether informers may list all objects anew, which is as a resync: they do where a watch ends at once.
+func relists(f scenario.Fault) bool { return f.Do.BreakWatches != nil }
 
 // hang reports whether a plugin has calls that never return.
 func (c *casting) hang() bool {

@@ -59,6 +59,9 @@ func castsOf(rules phase.Rules, s subject) ([]cast, error) {
 		c.logs()
 		c.unwritten()
 	}
+	if err == nil {
+		err = c.prepared()
+	}
 	return c.casts, err
 }
 
@@ -111,6 +114,7 @@ func (c *casting) all(action scenario.Action) error {
 		c.late(p)
 	}
 	c.appliesTo(plugins)
+	c.starts(plugins)
 	for _, cast := range c.casts {
 		if len(cast.roles) > MaxOperations || len(c.casts) > maxCasts {
 			return errManyOperations

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/velosim/velosim/sim/phase"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
 
@@ -29,14 +30,27 @@ var ErrFrontier = errors.New("more than 10,000 states fit the trace so far")
 // Check follows an object of a trace (backup/NAME or restore/NAME) through every state of the machine that fits. What plugins
 // reply is taken from the trace, and until they do, the object does not move; what the trace does not show, such as a pass that
 // writes nothing, may have happened or not. Faults that it does not show have not happened. Nil: the whole trace fits, or that up to a
-// change that was made by what the object was before it, as from then on two runs of the object may go on at once.
-func Check(rules phase.Rules, object string, t trace.Trace) (*Misfit, error) {
+// change that was made by what the object was before it, or to what two servers do to it, as from then on two runs of the object may go on
+// at once. Which pre- and post-actions are called for it, the plugins say:
+// those of [scenario.Scenario.ActionsOf].
+func Check(rules phase.Rules, object string, t trace.Trace, plugins ...scenario.Plugin) (*Misfit, error) {
 	kind := kindOf(object)
-	c := checker{
-		rules: rules, kind: kind, frontier: map[phase.State]bool{phase.Initial(kind): true}, up: true, dead: map[int]bool{}, shown: map[phase.Phase]bool{},
-		deadline: t.Header.Scaled(phase.CallDeadline), open: map[int]call{}, started: map[string]int{}, ended: map[string]int{}, errors: map[string]int{},
+	acting, err := actionsOf(object, plugins)
+	if err != nil {
+		return nil, err
 	}
+	initial := phase.Initial(kind)
+	initial.Actions = acting.due()
+	c := checker{
+		rules: rules, kind: kind, acting: acting, acted: map[action]acted{}, frontier: map[phase.State]bool{initial: true}, up: true, dead: map[int]bool{}, shown: map[phase.Phase]bool{},
+		deadline: t.Header.Scaled(phase.CallDeadline), open: map[int]call{}, started: map[string]int{}, ended: map[string]int{}, errors: map[string]int{}, missed: map[string]int{},
+	}
+	servers, unfenced := newServers(object), phase.Named(phase.ServersNotFenced).Deviates(rules)
 	for i, e := range t.Events {
+		if _, contested := servers.contest(i, e); contested && unfenced {
+			return nil, nil
+		}
+		c.up = len(servers.up) > 0 || len(c.dead) == 0
 		if e.Process == nil && e.Fault == nil && e.Object != object && (e.Store == nil || e.Store.Error == "" && !readsOperations(e, object)) {
 			continue
 		}
@@ -92,6 +106,10 @@ type checker struct {
 	failing  bool                 // a fault has struck or an access has failed: what follows from one is possible
 	read     bool                 // the operations controller has read what is stored of the operations
 	open     map[int]call
+	acting   acting           // the plugins with pre- and post-actions
+	acted    map[action]acted // what this server has seen of them
+	// By plugin: how many of its processes did not start.
+	missed map[string]int
 	// By plugin and operation: how many were started, how many the server knows to have ended, and how many errors Progress has
 	// returned in a row.
 	started, ended, errors map[string]int
@@ -108,7 +126,9 @@ func (c *checker) event(e trace.Event) string {
 		c.failing = true
 	case e.Process != nil && e.Process.Name == "server":
 		c.dead[e.Incarnation] = e.Process.State != "started"
-		c.process(e.Process.State == "started")
+		c.process(e.Incarnation, e.Process.State == "started")
+	case e.Process != nil && e.Process.State == trace.ProcessFailed && !c.gone:
+		c.unserved(e.Process.Name)
 	case e.Deleted != nil:
 		return c.deleted(e.Incarnation > 0)
 	case e.Phase != nil && c.gone:
@@ -130,6 +150,9 @@ func (c *checker) event(e trace.Event) string {
 func (c *checker) deleted(byVelero bool) string {
 	next := map[phase.State]bool{}
 	for s := range c.closed() {
+		if s.Marked && !s.Ended() { // its finalizer holds it until the post-actions were called
+			continue
+		}
 		if !byVelero || s.Kind == phase.Restore || s.Deleted || s.Phase == phase.Completed || s.Phase == phase.PartiallyFailed {
 			next[s] = true
 		}
@@ -141,7 +164,7 @@ func (c *checker) deleted(byVelero bool) string {
 // synced is a backup that is created anew, as its stored copy has it.
 func (c *checker) synced(p *trace.Phase) string {
 	next := map[phase.State]bool{}
-	for _, end := range stored() {
+	for _, end := range append(stored(), phase.FailedPreBackupActions) {
 		if p.From == "" && p.To == end.String() && c.kind == phase.Backup {
 			next[phase.State{Phase: end}] = true
 		}
@@ -157,7 +180,7 @@ func (c *checker) act(e trace.Event) string {
 		c.phase(e.Phase)
 		return fmt.Sprintf("%s → %s", named(e.Phase.From), e.Phase.To)
 	case e.Call != nil:
-		return c.call(call{Call: *e.Call, at: e.At})
+		return c.call(call{Call: *e.Call, at: e.At, incarnation: e.Incarnation})
 	}
 	called, ok := c.open[e.Return.ID]
 	if !ok {
@@ -169,8 +192,8 @@ func (c *checker) act(e trace.Event) string {
 }
 
 // process is the start or the end of a server.
-func (c *checker) process(started bool) {
-	c.up, c.read = started, false
+func (c *checker) process(incarnation int, started bool) {
+	c.read = false
 	if started {
 		return
 	}
@@ -187,7 +210,8 @@ func (c *checker) process(started bool) {
 		}
 	}
 	c.frontier = killed
-	clear(c.open)
+	maps.DeleteFunc(c.open, func(_ int, called call) bool { return called.incarnation == incarnation })
+	clear(c.acted)
 	clear(c.ended) // it may not have told anybody
 	clear(c.errors)
 }
@@ -275,6 +299,12 @@ func (c *checker) after(in phase.Input) map[phase.State]bool {
 func (c *checker) closed() map[phase.State]bool {
 	// An item can fail for reasons of its own.
 	hidden := []phase.Input{phase.InformerResynced, phase.ExecuteFailed}
+	if len(c.acting) > 0 { // an action's status comes before its call, and one whose plugin cannot be started has none
+		hidden = append(hidden, phase.PreActionStarted, phase.PostActionStarted)
+	}
+	if len(c.acting) > 0 && c.failing {
+		hidden = append(hidden, phase.PreActionFailed, phase.PostActionFailed)
+	}
 	if c.up {
 		hidden = append(hidden, phase.ServerStarted)
 	}

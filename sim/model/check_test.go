@@ -10,7 +10,7 @@ import (
 )
 
 // events is a trace of an object, a word an event: its phases by their names; "gone" and "removed": Velero or the user has deleted it;
-// "kill": the server is killed and started; "fault": one strikes; "operation", "completes", "breaks", "breaks-item", "asks", "fails" and "deletes" are
+// "kill": the server is killed and started; "unserved": a plugin's process does not start; "fault": one strikes; "operation", "completes", "breaks", "breaks-item", "asks", "fails" and "deletes" are
 // calls.
 func events(object, words string) trace.Trace {
 	var t trace.Trace
@@ -40,6 +40,8 @@ func events(object, words string) trace.Trace {
 			server("killed")
 			incarnation++
 			server("started")
+		case "unserved":
+			add("", trace.Body{Process: &trace.Process{Name: "example.io/a", State: trace.ProcessFailed}})
 		case "fault":
 			add("", trace.Body{Fault: &trace.Fault{ID: "fault-1"}})
 		case "operation":
@@ -133,6 +135,19 @@ func TestCheck(t *testing.T) {
 			name: "a run again, after what no stale read explains", object: "restore/restore-1", words: "InProgress Completed InProgress",
 			released: "InProgress → Completed", demanded: "InProgress → Completed",
 		},
+		{
+			name: "a pass finds no process of the plugin", words: run + "operation WaitingForPluginOperations unserved FinalizingPartiallyFailed PartiallyFailed",
+			demanded: "WaitingForPluginOperations → FinalizingPartiallyFailed",
+		},
+		{
+			name:  "four times in a row",
+			words: run + "operation WaitingForPluginOperations unserved unserved unserved unserved FinalizingPartiallyFailed PartiallyFailed",
+		},
+		{
+			name: "one that fails for no reason", words: run + "operation WaitingForPluginOperations FinalizingPartiallyFailed",
+			released: "WaitingForPluginOperations → FinalizingPartiallyFailed", demanded: "WaitingForPluginOperations → FinalizingPartiallyFailed",
+		},
+		{name: "the run finds none", words: run + "unserved Failed"},
 		{name: "AppliesTo fails", words: run + "fails Failed"},
 		{name: "of a restore", object: "restore/restore-1", words: "InProgress fails FinalizingPartiallyFailed PartiallyFailed"},
 	} {

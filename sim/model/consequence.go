@@ -21,6 +21,8 @@ type consequence struct {
 	cancels bool
 	// now: when the phase was just written, and nothing else then.
 	now bool
+	// late: not before the pre-actions.
+	late bool
 	// again: it may happen several times.
 	again bool
 	// stays are phases in which its finalizer has nothing to work on from then on.
@@ -81,6 +83,12 @@ func (s subject) consequence(f scenario.Fault) (c consequence) {
 	if f.Do.Location != "" {
 		return s.relocated(f)
 	}
+	if f.Do.Pause.Duration > 0 { // time passes (casting.blank), and nothing else comes of it
+		return c
+	}
+	if f.Do.BreakWatches != nil || f.Do.Latency.Duration > 0 { // it is time, and no more
+		return c
+	}
 	hosts := s.hosts(f.At)
 	own := slices.Contains(hosts, s.object)
 	if own {
@@ -126,7 +134,7 @@ func (s subject) hosts(at scenario.Point) []string {
 			return !strings.HasPrefix(at.Store.Key, folder(o)) && (!reads || !strings.HasPrefix(at.Store.Key, folder(other.backup)))
 		}
 		return !slices.ContainsFunc(s.Plugins, func(p scenario.Plugin) bool {
-			return p.Name == at.Call.Plugin && (p.Action == other.action() || p.Action == scenario.DeleteItemAction && s.deletable(o))
+			return p.Name == at.Call.Plugin && (p.Action == other.action() || p.Action == scenario.DeleteItemAction && s.deletable(o) || once(p) && p.Action.Serves(o))
 		})
 	})
 }

@@ -53,6 +53,7 @@ func finals(m Machine, s State, c Counterexample) (phase.Phase, error) {
 		ended := true
 		m.Successors(s, func(step Step, after State, _ phase.Effects) {
 			switch in := step.Input; {
+			case in == input(phase.PreActionSucceeded), in == input(phase.PostActionSucceeded):
 			case step.Actor != Server && step.What != StillRunning && in != input(phase.ProgressCompleted) && in != input(phase.OperationTimedOut):
 				return
 			case in == input(phase.Rejected), in == input(phase.BackupUnfinished), in == input(phase.BackupNotFound), in == input(phase.FinalizerFailed) && !s.Object.ContentsLost:
@@ -126,10 +127,11 @@ func (w *writer) plugins(b *strings.Builder) {
 	if w.kind == phase.Restore {
 		action = ", action: RestoreItemAction"
 	}
-	if len(w.ops)+w.failed == 0 && !w.hangs && !w.slow {
+	if len(w.ops)+w.failed == 0 && !w.hangs && !w.slow && w.state.Object.Actions == [phase.MaxActions]phase.PluginActions{} {
 		return
 	}
 	b.WriteString("plugins:\n")
+	w.actions(b)
 	if w.failed > 0 {
 		fmt.Fprintf(b, "- {name: example.io/broken%s, resources: [secrets], execute: {error: no snapshot}}\n", action)
 	}

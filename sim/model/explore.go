@@ -17,6 +17,8 @@ type Config struct {
 	// Items of which each may start an operation: 1 to MaxOperations.
 	Items  int
 	Faults Budget
+	// Actions: three plugins have pre- and post-actions, two of them both, and the third a post-action alone.
+	Actions bool
 	// MaxBytes ends the exploration when the process takes so much memory; 0: no limit.
 	MaxBytes uint64
 	// NoSymmetry tells apart states that differ only in the order of operations. Liveness is judged only then.
@@ -82,7 +84,13 @@ func Explore(ctx context.Context, c Config) (Report, error) {
 }
 
 // Start is the state that an exploration begins in.
-func (c Config) Start() State { return Initial(c.Kind, c.Items, c.Faults) }
+func (c Config) Start() State {
+	s := Initial(c.Kind, c.Items, c.Faults)
+	if c.Actions {
+		s.Object.Actions = explored()
+	}
+	return s
+}
 
 // explorer holds the states visited, by the order in which they were found.
 type explorer struct {
@@ -154,7 +162,7 @@ func (x *explorer) search(ctx context.Context) error {
 func (x *explorer) expand(i int32) {
 	before := x.states[i]
 	x.first = append(x.first, int32(len(x.edges)))
-	goesOn, timed := before.Object.Phase.Final(), false
+	goesOn, timed := ended(before.Object), false
 	x.Successors(before, func(step Step, after State, effects phase.Effects) {
 		goesOn = goesOn || step.Actor.leads()
 		x.made++

@@ -105,7 +105,7 @@ func ends(t *testing.T, c Config) map[string]bool {
 	}
 	seen := map[string]bool{}
 	for _, s := range x.states {
-		if s.Object.Phase.Final() {
+		if s.Object.Ended() {
 			seen[fmt.Sprintf("%+v", s.Object.View())] = true
 		}
 	}
@@ -119,15 +119,17 @@ func ends(t *testing.T, c Config) map[string]bool {
 func TestReductionChangesNothing(t *testing.T) {
 	for _, rules := range []phase.Rules{phase.Demanded(), release(t)} {
 		for _, kind := range kinds() {
-			c := Config{Machine: Machine{Spec: rules}, Kind: kind, Items: 2, Faults: Budget{2, 1, 1}, NoSymmetry: true}
-			reduced := ends(t, c)
-			c.Unreduced = true
-			if diff := cmp.Diff(slices.Sorted(maps.Keys(ends(t, c))), slices.Sorted(maps.Keys(reduced))); diff != "" {
-				t.Errorf("%s %s (-unreduced +reduced):\n%s", rules.Name, kind, diff)
-			}
-			c.Unreduced, c.NoSymmetry = false, false
-			if diff := cmp.Diff(slices.Sorted(maps.Keys(reduced)), slices.Sorted(maps.Keys(ends(t, c)))); diff != "" {
-				t.Errorf("%s %s (-without symmetry +with it):\n%s", rules.Name, kind, diff)
+			for _, c := range []Config{{Items: 2, Faults: Budget{2, 1, 1}}, {Items: 2, Faults: Budget{Crashes: 1}, Actions: true}} {
+				c.Machine, c.Kind, c.NoSymmetry = Machine{Spec: rules}, kind, true
+				reduced := ends(t, c)
+				c.Unreduced = true
+				if diff := cmp.Diff(slices.Sorted(maps.Keys(ends(t, c))), slices.Sorted(maps.Keys(reduced))); diff != "" {
+					t.Errorf("%s %s, actions %t (-unreduced +reduced):\n%s", rules.Name, kind, c.Actions, diff)
+				}
+				c.Unreduced, c.NoSymmetry = false, false
+				if diff := cmp.Diff(slices.Sorted(maps.Keys(reduced)), slices.Sorted(maps.Keys(ends(t, c)))); diff != "" {
+					t.Errorf("%s %s, actions %t (-without symmetry +with it):\n%s", rules.Name, kind, c.Actions, diff)
+				}
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func (x *explorer) liveness(ctx context.Context) error {
 	}
 	for i, s := range x.states {
 		itself := slices.Contains(x.out(int32(i)), int32(i))
-		if (size[component[i]] > 1 || itself) && !s.Object.Phase.Final() {
+		if (size[component[i]] > 1 || itself) && !ended(s.Object) {
 			p := stuck(s)
 			p.name += inTheEnd
 			x.found(p, int32(i), nil)

@@ -25,11 +25,14 @@ func (m Machine) Successors(s State, yield func(Step, State, phase.Effects)) {
 		}
 		return
 	}
-	if s.Left.Crashes > 0 && (m.Unreduced || s.Crash || !s.InPass) && !o.Phase.Final() {
+	if s.Left.Crashes > 0 && (m.Unreduced || s.Crash || !s.InPass) && !o.Ended() {
 		m.apply(s, Step{Actor: Fault, Input: input(phase.ServerKilled)}, yield)
 	}
-	if !s.InPass && !o.Phase.Final() {
+	if !s.InPass && !o.Ended() {
 		m.apply(s, Step{Actor: User, Input: input(phase.DeletionRequested)}, yield)
+	}
+	if o.Marked {
+		m.resume(s, yield)
 	}
 	if o.Hung != phase.NoCall {
 		m.apply(s, Step{Actor: Server, Input: input(phase.CallTimedOut), Operation: s.hung()}, yield)
@@ -56,6 +59,7 @@ func (m Machine) Successors(s State, yield func(Step, State, phase.Effects)) {
 		}
 		if s.Left.API > 0 {
 			m.apply(spendAPI(s), Step{Actor: Fault, Input: input(phase.FinalPatchLost)}, yield)
+			m.apply(spendAPI(s), Step{Actor: Fault, Input: input(phase.HookStatusLost)}, yield)
 			m.apply(spendAPI(s), Step{Actor: Fault, Input: input(phase.SlotLeaked)}, yield)
 			m.apply(spendAPI(s), Step{Actor: Fault, Input: input(phase.BeginUnseen)}, yield)
 		}
@@ -68,8 +72,12 @@ func (m Machine) Successors(s State, yield func(Step, State, phase.Effects)) {
 	}
 }
 
-// run is the item loop, and the pass after it.
+// run is the pre-actions, the item loop, and the pass after it.
 func (m Machine) run(s State, yield func(Step, State, phase.Effects)) {
+	if s.Object.Prepares() {
+		m.prepare(s, yield)
+		return
+	}
 	if s.Items > 0 {
 		if s.Started == 0 && s.Left.Store > 0 { // what comes before the items
 			m.apply(spendStore(s), Step{Actor: Fault, Input: input(phase.RunFailed)}, yield)

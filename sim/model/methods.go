@@ -63,7 +63,11 @@ func (c *casting) waits(p scenario.Plugin) time.Duration {
 func (c *casting) ready(p scenario.Plugin) {
 	ready := p.AreAdditionalItemsReady
 	m, hangs := c.strikes(ready.Behaviour)
-	late := ready.Never || ready.After.Duration+2*time.Second > c.Server.ResourceTimeout.Duration
+	takes := ready.After.Duration + 2*time.Second
+	for _, f := range c.Faults { // in a pause, the time that it is waited for runs out
+		takes = longer(takes, f.Do.Pause.Duration, 1)
+	}
+	late := ready.Never || takes > c.Server.ResourceTimeout.Duration
 	if len(c.called(p)) == 0 || !p.Execute.WaitForAdditionalItems || m.from == 0 && !late {
 		return
 	}

@@ -57,6 +57,26 @@ func TestPredict(t *testing.T) {
 			demanded: []string{"Q R I W F C", "Q R I F C"},
 		},
 		{
+			name:     "a plugin does not start for the run",
+			scenario: "plugins:\n" + mover + ", start: {exit: true, nth: 2}}",
+			demanded: []string{"Q R I Failed"},
+		},
+		{
+			name:     "nor, once, for a poll",
+			scenario: "plugins:\n" + mover + ", start: {exit: true, nth: 3, times: 1}}",
+			demanded: []string{"Q R I W F C"}, released: []string{"Q R I W Fp P"},
+		},
+		{
+			name:     "nor for any poll, nor the finalizer",
+			scenario: "plugins:\n" + mover + ", start: {exit: true, nth: 3}}",
+			demanded: []string{"Q R I W Fp P"}, released: []string{"Q R I W Fp", "Q R I W Fp P"},
+		},
+		{
+			name:     "nor, once, for another of two polls",
+			scenario: "items: [configmaps/app/a, configmaps/app/b]\nplugins:\n" + mover + ", start: {exit: true, nth: 3, times: 1}}",
+			demanded: []string{"Q R I W F C", "Q R I W Wp Fp P", "Q R I W Fp P"},
+		},
+		{
 			name:     "two operations fail about when another completes",
 			scenario: "plugins:\n" + mover + "}\n- {name: example.io/other, operation: {progress: [{at: 1h1s, failed: full}]}}",
 			demanded: []string{"Q R I W Wp Fp P", "Q R I W Fp P"},

@@ -64,7 +64,13 @@ func (p *predictor) explore() error {
 	}
 	faults := Budget{Crashes: uint8(len(p.faults)), API: uint8(api), Store: uint8(store)}
 	clear(p.seen)
-	p.visit(node{State: Initial(p.kind, items, faults)})
+	first := node{State: Initial(p.kind, items, faults)}
+	for i, pre := range p.cast.prepares {
+		if pre != (chances{}) {
+			first.Object.Actions[i].Pre = phase.ActionDue
+		}
+	}
+	p.visit(first)
 	for len(p.todo) > 0 {
 		n := p.todo[len(p.todo)-1]
 		p.todo = p.todo[:len(p.todo)-1]
@@ -200,7 +206,7 @@ func (p *predictor) shown(n node) bool {
 }
 
 func (p *predictor) follows(n node, s Step) []node {
-	if p.cast.doomed && s.Input == input(phase.RunFailed) { // a fault may strike what it still does
+	if s.Input == input(phase.RunFailed) && (p.cast.doomed && (p.kind == phase.Restore || !n.Object.Prepares()) || s.Actor == Server) { // a fault may strike what it still does
 		return append(p.strike(n, s), n)
 	}
 	if s.Actor == Fault || s.Input == input(phase.FinalizerFailed) && !n.Object.ContentsLost {
@@ -219,7 +225,7 @@ func (p *predictor) follows(n node, s Step) []node {
 // follow is what a step makes of all but the state; not ok: the scenario does not make it.
 func (p *predictor) follow(n node, s Step) (node, bool) {
 	switch {
-	case n.due > 0 && !n.Object.Down, p.cast.doomed && n.Object.Phase == phase.InProgress && !n.Object.Down:
+	case n.due > 0 && !n.Object.Down, p.cast.doomed && n.Object.Phase == phase.InProgress && !n.Object.Down && !n.Object.Prepares():
 		return n, false
 	}
 	if s.Operation > 0 && s.Actor == Plugin && s.Input != input(phase.OperationStarted) {
@@ -258,6 +264,10 @@ func (p *predictor) follow(n node, s Step) (node, bool) {
 		return n, false
 	case phase.OperationsMissing:
 		return n, n.Object.Unstored
+	case phase.PreActionSucceeded:
+		return n, p.cast.prepares[calledNow(n.Object)].succeeds
+	case phase.PreActionFailed:
+		return n, p.cast.prepares[calledNow(n.Object)].fails
 	case phase.Validated:
 		return n, p.begins.validated
 	case phase.Rejected:
@@ -275,7 +285,7 @@ func (p *predictor) follow(n node, s Step) (node, bool) {
 // strike lets a fault strike of which the step may come.
 func (p *predictor) strike(n node, s Step) (all []node) {
 	for i, f := range p.faults {
-		ready := n.due == 0 && !f.now || int(n.due) == i+1
+		ready := (n.due == 0 && !f.now || int(n.due) == i+1) && !(f.late && s.Actor == Fault && n.Object.Prepares())
 		if ready && (f.again || n.struck&(1<<i) == 0) && f.possible(s.Input.Input, n) {
 			next := n
 			next.struck |= 1 << i

@@ -22,10 +22,7 @@ func violated(before State, step Step, after State, effects phase.Effects) []pro
 	}
 	o := after.Object
 	finalized := before.Object.Phase != o.Phase && (o.Phase == phase.Completed || o.Phase == phase.PartiallyFailed)
-	for _, p := range []struct {
-		property
-		holds bool
-	}{
+	for _, p := range append([]ruled{
 		{
 			property{"timed-out-operation-is-cancelled", "Cancel is called on an operation that has timed out."},
 			step.Input != input(phase.OperationTimedOut) && step.Input != input(phase.CancelHung) || effects.Has(phase.CancelCalled),
@@ -69,7 +66,7 @@ func violated(before State, step Step, after State, effects phase.Effects) []pro
 			o.Phase.Final() || o.Down || before.Object.Tracked == phase.Untracked || o.Tracked != phase.Untracked ||
 				step.Input == input(phase.FinalPatchLost), // the tracker lets go before the patch
 		},
-	} {
+	}, aboutActions(before.Object, step, o)...) {
 		if !p.holds {
 			found = append(found, p.property)
 		}
@@ -81,6 +78,10 @@ func violated(before State, step Step, after State, effects phase.Effects) []pro
 func stuck(s State) property {
 	o := s.Object
 	switch {
+	case o.Phase.Final() && quiesced(o):
+		return property{"what was quiesced is resumed", "What a pre-action has stopped is started again: its plugin's post-action ends, whatever becomes of the object."}
+	case o.Phase.Final():
+		return property{"post-action is called", "A post-action without a pre-action ends, whatever becomes of the object."}
 	case o.Hung != phase.NoCall:
 		return property{
 			fmt.Sprintf("%s that hangs is given up", o.Hung),

@@ -38,7 +38,7 @@ func (m Machine) follow(s State, step Step) (after State, effects phase.Effects,
 
 // goesOn reports whether the object has ended, or something that is no fault leads on.
 func (m Machine) goesOn(s State) bool {
-	on := s.Object.Phase.Final()
+	on := ended(s.Object)
 	m.Successors(s, func(step Step, _ State, _ phase.Effects) {
 		on = on || step.Actor.leads()
 	})

@@ -12,6 +12,8 @@ type role struct {
 	completes, fails, timesOut        bool          // how it may end
 	errors, forgotten, hangs, cancels misbehaviour  // of Progress; of Cancel, which hangs
 	afterCancel                       scenario.AfterCancel
+	// unserved: any pass but the first may find no process of its plugin, which then counts no call of Progress.
+	unserved bool
 }
 
 // role is what the plugin's operations do.
@@ -41,6 +43,7 @@ func (c *casting) role(p scenario.Plugin, in cast) role {
 	if m, hangs := c.strikes(p.Cancel); hangs {
 		r.cancels = m
 	}
+	c.unserved(&r, p)
 	return r
 }
 

@@ -14,16 +14,29 @@ func beyond(s *scenario.Scenario) string {
 	if s.Store.Immutable {
 		return "the model does not explore what comes of an object store that refuses to overwrite"
 	}
+	if s.CRDs.Lack() {
+		return "the model does not explore CRDs that lack phases"
+	}
 	for _, f := range s.Faults {
 		switch {
 		case f.Do.Outage.Duration > 0:
 			return "the model does not explore an outage of the object store"
 		case f.Do.Tear != nil && f.Do.Tear.Error == "" && (len(s.Restores) > 0 || !strings.HasSuffix(f.At.Store.Key, ".tar.gz")):
 			return "the model does not explore what comes of an object that is torn unnoticed"
+		case f.Do.StaleCache.Duration > 0:
+			return "the model does not explore what a server does by a cache that stays stale"
+		case f.Do.APIOutage.Duration > 0:
+			return "the model does not explore an outage of the API server"
+		case f.At.Store != nil && f.Do.Latency.Duration > phase.CallDeadline:
+			return "the model does not explore accesses to the object store that take longer than the deadline of calls"
+		case f.Do.Rollout != nil:
+			return "the model does not explore two servers at once"
 		case f.Do.Hang != nil:
 			return "the model does not explore accesses to the object store that hang"
+		case f.At.Write != nil && f.At.Write.Phase == "" && (f.Do.Refuse != "" || f.Do.LoseReply) && slices.ContainsFunc(s.Plugins, once):
+			return "the model does not explore what comes of writes of the statuses of actions that fail"
 		case f.Do.Crash != nil && f.At.Call != nil: // that survivors leaves
-			return "the model does not explore plugin processes that end by themselves, other than once in a call that returns no errors of its own"
+			return "the model does not explore plugin processes that end by themselves, other than once in a call that returns no errors of its own, and with a process that starts again"
 		}
 	}
 	return ""
@@ -44,7 +57,7 @@ func survivors(s *scenario.Scenario) *scenario.Scenario {
 }
 
 // errs has the nth call return an error; not ok: it cannot be said so in a script, as where one process serves several actions, whose
-// calls count together.
+// calls count together, or where it may not start again.
 func errs(s *scenario.Scenario, call scenario.Call, nth int) bool {
 	serves := 0
 	for _, p := range s.Plugins {
@@ -52,7 +65,10 @@ func errs(s *scenario.Scenario, call scenario.Call, nth int) bool {
 			serves++
 		}
 	}
-	if serves > 1 {
+	if relaunched(s, call) { // and called again
+		return true
+	}
+	if serves > 1 || call.Phase != "" && call.Phase != phase.InProgress.String() || s.StartOf(call.Plugin).Fails() {
 		return false
 	}
 	for i := range s.Plugins {

@@ -23,6 +23,9 @@ func (s subject) atCall(f scenario.Fault) consequence {
 			}
 		}
 	}
+	if s.acts(f.At.Call.Plugin) {
+		return s.atAction(f, slices.Contains(actions, s.action()))
+	}
 	if !slices.Contains(actions, s.action()) { // but in its deletion
 		return consequence{}
 	}
@@ -49,7 +52,12 @@ func (s subject) atCall(f scenario.Fault) consequence {
 		}
 	}
 	updates := slices.ContainsFunc(s.Plugins, func(p scenario.Plugin) bool { return len(p.Execute.ItemsToUpdate) > 0 })
-	c.never = len(actions) == 1 && method == "Execute" && nth > calls && !updates
+	if p := f.At.Call.Phase; p != "" && f.At.Delay.Duration == 0 {
+		c.in = []phase.Phase{phaseNamed(p)}
+	} else if p != "" {
+		c.written = []phase.Phase{phaseNamed(p)}
+	}
+	c.never = f.At.Call.Phase == "" && len(actions) == 1 && method == "Execute" && nth > calls && !updates
 	return c
 }
 
@@ -100,7 +108,7 @@ func (s subject) atStore(f scenario.Fault) consequence {
 	case file == "itemoperations.json.gz" && put && !first:
 		c = consequence{inputs: []phase.Input{phase.PassUploadFailed}, surely: true}
 	case k == phase.Backup && put && first && file != "":
-		c = consequence{inputs: []phase.Input{phase.RunFailed}, surely: true}
+		c = consequence{inputs: []phase.Input{phase.RunFailed}, surely: true, late: true}
 	case file == ".tar.gz" && put && k == phase.Backup:
 		c = consequence{inputs: []phase.Input{phase.FinalUploadFailed}, surely: true}
 	case file == "velero-backup.json" && put && k == phase.Backup:

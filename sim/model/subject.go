@@ -25,16 +25,21 @@ type subject struct {
 	found, overlaid bool
 }
 
+// subjectOf is the object as the scenario has it; one that it does not have, as a verdict leaves out what was never created, has no more than
+// its name.
 func subjectOf(s *scenario.Scenario, object string) subject {
 	it := subject{Scenario: s, object: object, kind: kindOf(object), backup: object}
 	if it.kind == phase.Restore {
 		x := s.RestoreNamed(strings.TrimPrefix(object, "restore/"))
+		if x == nil {
+			return it
+		}
 		it.backup, it.timeout, it.at = "backup/"+x.Backup, x.ItemOperationTimeout.Duration, x.At
 		it.found, it.overlaid = x.Schedule != "", len(x.Spec) > 0
 	}
 	it.spec = s.BackupNamed(strings.TrimPrefix(it.backup, "backup/"))
 	it.overlaid = it.overlaid || it.spec != nil && len(it.spec.Spec) > 0
-	if it.kind == phase.Restore {
+	if it.kind == phase.Restore || it.spec == nil {
 		return it
 	}
 	it.timeout = it.spec.ItemOperationTimeout.Duration

@@ -10,7 +10,7 @@ import (
 )
 
 // atWrite is what a fault at a write does that may be one of the subject's. Latency changes nothing that could not be without it, nor does a
-// reply that is lost, as what is tried again is then so already, but for the patch to InProgress, which is not tried again.
+// reply that is lost, as what is tried again is then so already, but for the patches to InProgress and of the hooks' counts, which are not tried again.
 func (s subject) atWrite(f scenario.Fault) (c consequence) {
 	if f.Do.Kill != nil {
 		return s.killedAtWrite(f)
@@ -19,13 +19,21 @@ func (s subject) atWrite(f scenario.Fault) (c consequence) {
 	if f.Do.LoseReply && (w.Object == "" || w.Object == s.object) && leads(w, []phase.Phase{phase.New, phase.ReadyToStart}, []phase.Phase{phase.InProgress}) {
 		return consequence{inputs: []phase.Input{phase.BeginUnseen}, surely: w.Phase != "" && w.From == "" && f.At.Nth <= 1}
 	}
-	if f.Do.Refuse == "" || w.Object != "" && w.Object != s.object {
+	if w.Object != "" && w.Object != s.object {
 		return c
 	}
 	may, surely := refusedEnough(f, 1, 0)
+	// The counts of hooks are the first that a restore's finalizer patches, and the only one before the final phase.
+	if s.kind == phase.Restore && w.Phase == "" && leads(w, finalizing(), finalizing()) && (may && f.Do.Refuse != "" || f.Do.LoseReply) {
+		c.inputs = append(c.inputs, phase.HookStatusLost)
+		c.surely = (surely || f.Do.LoseReply) && slices.Contains(finalizing(), phaseNamed(w.From)) && f.At.Nth <= 1
+	}
+	if f.Do.Refuse == "" {
+		return c
+	}
 	runMay, runSurely := s.runPatchRefused(f)
 	running := []phase.Phase{phase.InProgress}
-	if runMay && leads(w, running, append(append(waiting(), finalizing()...), phase.Failed)) {
+	if runMay && leads(w, running, append(append(waiting(), finalizing()...), phase.Failed, phase.FailedPreBackupActions, phase.FailedPreRestoreActions)) {
 		c.inputs = append(c.inputs, phase.RunPatchLost)
 		c.surely = runSurely && w.From == phase.InProgress.String() && w.Phase != phase.Failed.String()
 	}
@@ -111,7 +119,7 @@ func (s subject) writes(object string) []string {
 		case "", "schedule", "location":
 			return false
 		}
-		return kindOf(o) != phase.Restore // an item
+		return kindOf(o) != phase.Restore && !s.Expect.Of(scenario.Item(object)) // an item, which a plugin writes where it is expected to change
 	})
 }
 

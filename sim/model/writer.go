@@ -19,6 +19,8 @@ type writer struct {
 	hangs  bool // one of them does
 	slow   bool // they take so long that operations time out before the first pass
 	faults []string
+	// errs are the pre- and post-actions that fail.
+	errs [phase.MaxActions]struct{ pre, post bool }
 	// timeout of the operations; 0: the default.
 	timeout time.Duration
 
@@ -126,12 +128,17 @@ func (w *writer) note(s Step) error {
 		w.fault(fmt.Sprintf("store: {verb: put, key: backups/backup-1/velero-backup.json}, nth: %d", w.metas+1), "fail: access denied")
 	case phase.BeginUnseen:
 		w.fault("write: {phase: InProgress}", "loseReply: true")
+	case phase.PreActionFailed, phase.PostActionFailed:
+		return w.actionFails(in)
 	case phase.RunFailed:
-		if w.kind == phase.Restore {
+		switch {
+		case s.Actor == Server: // by a pre-action
+			return nil
+		case w.kind == phase.Restore || w.state.Object.Prepares():
 			return errNoFault
 		}
 		w.fault("store: {verb: put, key: backups/backup-1/velero-backup.json}", "fail: access denied")
-	case phase.PassPatchLost, phase.RunPatchLost, phase.FinalPatchLost, phase.MarkLost, phase.LookupFailed, phase.FinalizerFailed, phase.BackupNotFound, phase.SlotLeaked, phase.DequeuedUnwatched:
+	case phase.PassPatchLost, phase.RunPatchLost, phase.FinalPatchLost, phase.HookStatusLost, phase.MarkLost, phase.LookupFailed, phase.FinalizerFailed, phase.BackupNotFound, phase.SlotLeaked, phase.DequeuedUnwatched:
 		return errNoFault
 	case phase.Rejected, phase.BackupUnfinished:
 		return errNoPoint
@@ -163,6 +170,10 @@ func (w *writer) fault(at, do string) {
 // kill is a kill between two passes, or when a phase was just written.
 func (w *writer) kill() error {
 	o := w.state.Object
+	if i, ok := running(o); ok {
+		w.killAction(i)
+		return nil
+	}
 	at := fmt.Sprintf("phase: %s", o.Phase)
 	switch o.Phase {
 	case phase.New:

@@ -30,8 +30,8 @@ func All() []Rule {
 		},
 		{
 			Name:      "progress-error-is-final",
-			Statement: "An error of Progress is retried at the following polls, at least 3 times in a row, before the operation fails.",
-			Deviation: "The first error of Progress fails the operation, without Cancel. An operation ID that the plugin does not know is such an error.",
+			Statement: "An error of Progress, or of the start of its plugin's process, is retried at the following polls, at least 3 times in a row, before the operation fails.",
+			Deviation: "The first one fails the operation, without Cancel. An operation ID that the plugin does not know is such an error.",
 			Seen:      "The object is PartiallyFailed, and `velero backup describe NAME --details` shows the plugin's error for the operation, which may still go on in the plugin's system.",
 			Remedy:    "See to it that the operation has ended there, as Velero calls no Cancel, and repeat the backup or restore. A plugin can retry within Progress, and report an operation as running where it cannot tell.",
 			Source: proposed + "; getBackupItemOperationProgress in pkg/controller/backup_operations_controller.go and " +
@@ -82,7 +82,7 @@ func All() []Rule {
 		},
 		{
 			Name:      "finalizer-retried-for-ever",
-			Statement: "A backup whose contents, or location, are gone when its operations have ended is PartiallyFailed.",
+			Statement: "A backup whose contents or location are gone when its operations have ended, or one of whose plugins no longer starts, is PartiallyFailed.",
 			Deviation: "Its finalizer fails, and is called again without end: the backup stays Finalizing, and cannot be deleted until the server restarts.",
 			Seen:      "The backup stays Finalizing or FinalizingPartiallyFailed, and its deletion is refused with \"backup is still in progress\". The server's log repeats the error, at last every 17 minutes.",
 			Remedy:    "Put the contents back, or let the store take overwrites, and the next try ends the backup. If that cannot be, restart the server, delete the backup, which is not refused then, and repeat it.",
@@ -92,6 +92,17 @@ func All() []Rule {
 			Reports:  []string{"velero#9964"},
 			Releases: []string{"v1.14", "v1.18"},
 			field:    func(r *Rules) *bool { return &r.FinalizerRetriedForEver },
+		},
+		{
+			Name:      "hook-status-sent-once",
+			Statement: "A restore whose items and hooks are as they should be is Completed, however often the patch of its hooks' counts is refused.",
+			Deviation: "Its finalizer sends that patch once, whether the restore has hooks or not, and takes a refusal, or the loss of the reply, for an error of the restore: it ends PartiallyFailed.",
+			Seen:      "The restore is PartiallyFailed with one error, although all was restored: the error of a request to the API server, in `velero restore describe NAME` and, after \"Updating restore status\", in the server's log.",
+			Remedy:    "If that is the only error, take the restore for Completed: nothing has to be restored again.",
+			Source:    proposed + "; WaitRestoreExecHook in pkg/controller/restore_finalizer_controller.go",
+			Witness:   "restore-hook-status-refused",
+			Releases:  []string{"v1.14", "v1.18"},
+			field:     func(r *Rules) *bool { return &r.HookStatusSentOnce },
 		},
 		{
 			Name:      "start-marks-once",

@@ -26,7 +26,7 @@
 // error on, Waiting… and Finalizing bear the suffix PartiallyFailed, and the end is PartiallyFailed. A restore goes the same
 // way without the queue.
 //
-// FailedValidation, Completed, PartiallyFailed, Failed and Deleting are final. A Deleting backup leaves its phase only by
+// FailedValidation, Completed, PartiallyFailed, Failed and Deleting are final, and what a failed pre-action leads to (below). A Deleting backup leaves its phase only by
 // being removed. Deletion is refused for a backup that the tracker has in progress or post progress; since the tracker is
 // empty after a restart, a waiting or finalizing backup can be deleted then. [Tracking] tells the sets apart.
 //
@@ -76,6 +76,32 @@
 // When the backup or its location cannot be looked up, a waiting restore is FinalizingPartiallyFailed at once, with its
 // operations still running: they are abandoned, and the counts do not add up in the end.
 //
+// # Pre- and post-actions
+//
+// No release has them: design/new-prepost-backuprestore-plugin-hooks.md in Velero's module proposes them, and velosim runs them on Velero's
+// controllers. Plugins have up to four kinds of actions that are called once for a backup or restore, those of a kind one after another, by
+// name. Pre-actions come when the object is InProgress, before its items. One that fails, or does not return before its deadline, ends the
+// run: neither those after it nor the items follow, and the final phase tells so. Where the proposal is silent, velosim demands:
+//
+//   - Post-actions follow every final phase of a run, and a deletion, for each plugin whose pre-action has begun, whatever became of it, or
+//     that has none: what was quiesced is resumed. Not for one whose pre-action was due and never begun. An error changes neither the phase
+//     nor the others.
+//   - An action's status says InProgress before it is called. A post-action that was InProgress when the server died is called again by the
+//     next server, one that is Completed or Failed never. A pre-action that was is not, as a start has failed its run. A plugin whose process
+//     dies in a call is launched anew, and called again, some times: that is one call here.
+//   - With the patch to InProgress the object gets a marker and a finalizer: the one so that no post-action is called for an object that this
+//     proposal has not run, the other so that it stays until they were called. While a run goes on, over Deleting too, none is.
+//
+// [State].Actions has as many plugins as [MaxActions]. Two that have both actions show the order, and what becomes of the second when the
+// first fails; a third with a post-action alone, that it is called in any case. An action that annotations skip counts as none. One server
+// runs: that two do not both call one, no State tells.
+//
+// Edges with pre-actions, beside those above:
+//
+//	InProgress → FailedPreBackupActions      proposed, of a backup
+//	FailedPreBackupActions → Deleting        backup_deletion_controller.go: Reconcile
+//	InProgress → FailedPreRestoreActions     proposed, of a restore
+//
 // # Passes
 //
 // A pass asks every running operation. A report of success or failure, an error, or a timeout (Cancel is called, and the
@@ -113,6 +139,8 @@
 //     contents are what its finalizer made of them. v1.18: it ends although the upload has failed.
 //   - finalizer-retried-for-ever (unreported). Demanded, as proposed by velosim: a backup whose contents are gone ends
 //     PartiallyFailed. v1.18: its finalizer fails for ever, and it stays Finalizing.
+//   - hook-status-sent-once (unreported). Demanded, as proposed by velosim: a restore's finalizer sends the counts of its hooks until they
+//     land. v1.14, v1.18: once; if the patch or its reply is lost, the restore ends PartiallyFailed.
 //   - run-patch-given-up (velero#3239, velero#7207). Demanded, as proposed by velosim: the patch that ends InProgress is tried
 //     until it lands. v1.18: it is given up after the resource timeout, and the object stays InProgress.
 //   - start-marks-once (unreported). Demanded, as proposed by velosim: what is InProgress at a start is marked Failed, however

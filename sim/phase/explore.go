@@ -11,9 +11,18 @@ const legalOperations = 2
 
 // Legal returns every change of phase that the reading allows, with the inputs that make it, in the order of their
 // constants. It is projected from Step by exploring all that can follow Initial(k).
-func (r Rules) Legal(k Kind) map[Edge][]Input {
+func (r Rules) Legal(k Kind) map[Edge][]Input { return r.legal(Initial(k)) }
+
+// LegalWithActions is Legal where a plugin has a pre- and a post-action. More of them change phases no otherwise.
+func (r Rules) LegalWithActions(k Kind) map[Edge][]Input {
+	initial := Initial(k)
+	initial.Actions[0] = PluginActions{ActionDue, ActionDue}
+	return r.legal(initial)
+}
+
+func (r Rules) legal(initial State) map[Edge][]Input {
 	made := map[Edge][inputs]bool{}
-	r.explore(k, legalOperations, func(before State, in Input, after State, _ Effects) {
+	r.explore(initial, legalOperations, func(before State, in Input, after State, _ Effects) {
 		if before.Phase != after.Phase {
 			edge := Edge{before.Phase, after.Phase}
 			by := made[edge]
@@ -32,13 +41,13 @@ func (r Rules) Legal(k Kind) map[Edge][]Input {
 	return legal
 }
 
-// Stalls reports whether the server will never take the object on: the phase is not final, and no step of the server
+// Stalls reports whether the server will never take the object on: it has not ended, and no step of the server
 // changes the state. A server that is down is taken to be started again. Hours later, an informer resync may still help.
 func (r Rules) Stalls(s State) bool {
 	if s.Down {
 		s, _ = r.Step(s, ServerStarted)
 	}
-	if s.Phase.Final() {
+	if s.Ended() {
 		return false
 	}
 	for in := range serverInputs {
@@ -49,11 +58,11 @@ func (r Rules) Stalls(s State) bool {
 	return true
 }
 
-// explore visits every step that is enabled in a state reachable from Initial(k) with at most limit operations. Errors are
+// explore visits every step that is enabled in a state reachable from the initial one with at most limit operations. Errors are
 // counted up to limit, as Step counts them up to MaxOperations.
-func (r Rules) explore(k Kind, limit int, visit func(before State, in Input, after State, effects Effects)) {
-	seen := map[State]bool{Initial(k): true}
-	for todo := []State{Initial(k)}; len(todo) > 0; {
+func (r Rules) explore(initial State, limit int, visit func(before State, in Input, after State, effects Effects)) {
+	seen := map[State]bool{initial: true}
+	for todo := []State{initial}; len(todo) > 0; {
 		before := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		for in := range inputs {

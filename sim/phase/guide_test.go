@@ -1,14 +1,16 @@
 package phase
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write README.md anew")
@@ -26,7 +28,7 @@ func TestGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
+	if diff := gocmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s is not current (go test ./sim/phase -update; -want +got):\n%s", file, diff)
 	}
 }
@@ -37,6 +39,12 @@ func guide(t *testing.T) string {
 	for _, kind := range []Kind{Backup, Restore} {
 		fmt.Fprintf(&b, "\n## A %s\n\n%s", kind, diagram(t, kind))
 	}
+	b.WriteString("\n## With pre- and post-actions\n\nWhat a pre-action that fails adds: all other ways are those above. Post-actions change no phase.\n\n")
+	b.WriteString("```mermaid\nstateDiagram-v2\n    [*] --> InProgress\n")
+	for _, kind := range []Kind{Backup, Restore} {
+		b.WriteString(added(kind))
+	}
+	b.WriteString("```\n")
 	b.WriteString("\n## Deviations\n\nWhat a release does otherwise than demanded. `velosim deviations` prints them with their sources.\n\n| rule | demanded | what releases do | releases | witness | reports |\n|---|---|---|---|---|---|\n")
 	for _, rule := range All() {
 		witness := "none: it takes a race that few seeds show"
@@ -77,10 +85,27 @@ func diagram(t *testing.T, k Kind) string {
 		}
 	}
 	for _, p := range k.Phases() {
-		if p.Final() {
+		if p.Final() && p != failedPreActions(k) {
 			fmt.Fprintf(&b, "    %s --> [*]\n", p)
 		}
 	}
 	b.WriteString("```\n")
+	return b.String()
+}
+
+// added draws the edges that there are with actions alone. They are those of every reading.
+func added(k Kind) string {
+	var b strings.Builder
+	with, without := Demanded().LegalWithActions(k), Demanded().Legal(k)
+	for _, edge := range slices.SortedFunc(maps.Keys(with), func(a, b Edge) int { return cmp.Or(int(a.From)-int(b.From), int(a.To)-int(b.To)) }) {
+		if without[edge] == nil && !edge.From.Final() {
+			var texts []string
+			for _, in := range with[edge] {
+				texts = append(texts, in.String())
+			}
+			fmt.Fprintf(&b, "    %s --> %s: %s\n", edge.From, edge.To, strings.Join(texts, "; "))
+		}
+	}
+	fmt.Fprintf(&b, "    %s --> [*]\n", failedPreActions(k))
 	return b.String()
 }

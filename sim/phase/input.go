@@ -26,7 +26,7 @@ const (
 	OperationStarted
 	// ExecuteFailed: Execute returned an error, or an item failed otherwise.
 	ExecuteFailed
-	// RunFailed: the run as a whole returned an error, such as a store that cannot be reached.
+	// RunFailed: the run as a whole returned an error, such as a store that cannot be reached, or of a pre-action.
 	RunFailed
 	// ProgressCompleted: Progress reports that a running operation has completed.
 	ProgressCompleted
@@ -52,6 +52,19 @@ const (
 	BackupNotFound
 	// CallTimedOut: the call that hangs has reached CallDeadline. No release has a deadline.
 	CallTimedOut
+	// PreActionStarted: the status of the next pre-action says InProgress, and it is called.
+	PreActionStarted
+	// PreActionSucceeded: the pre-action has returned, and its status says Completed.
+	PreActionSucceeded
+	// PreActionFailed: the pre-action has returned an error, or not before its deadline, or its plugin could not be started again. Its
+	// status says Failed; what follows is RunFailed.
+	PreActionFailed
+	// PostActionStarted: the status of the next post-action says InProgress, and it is called.
+	PostActionStarted
+	// PostActionSucceeded: the post-action has returned, and its status says Completed.
+	PostActionSucceeded
+	// PostActionFailed is to a post-action what PreActionFailed is to a pre-action. The next one follows.
+	PostActionFailed
 
 	serverInputs // those before are the server's
 )
@@ -79,6 +92,8 @@ const (
 	OperationsMissing
 	// FinalUploadFailed: the object store refuses what a backup's finalizer uploads last: the metadata or the contents.
 	FinalUploadFailed
+	// HookStatusLost: the patch of a restore's counts of hooks does not land, or its reply is lost.
+	HookStatusLost
 	// ContentsDisappeared: the object store loses the items that were backed up, which the finalizer of a backup with operations
 	// needs.
 	ContentsDisappeared
@@ -167,6 +182,18 @@ func (i Input) info() inputInfo {
 		return inputInfo{"the backup was not found", "pkg/controller/restore_finalizer_controller.go: Reconcile"}
 	case CallTimedOut:
 		return inputInfo{"the hung call was given up", proposed}
+	case PreActionStarted:
+		return inputInfo{"a pre-action was called", preActions}
+	case PreActionSucceeded:
+		return inputInfo{"the pre-action succeeded", preActions}
+	case PreActionFailed:
+		return inputInfo{"the pre-action failed", preActions}
+	case PostActionStarted:
+		return inputInfo{"a post-action was called", postActions}
+	case PostActionSucceeded:
+		return inputInfo{"the post-action succeeded", postActions}
+	case PostActionFailed:
+		return inputInfo{"the post-action failed", postActions}
 	case ExecuteHung:
 		return inputInfo{"Execute hung", "pkg/plugin/framework/backupitemaction/v2/backup_item_action_client.go: Execute; pkg/plugin/framework/restoreitemaction/v2/restore_item_action_client.go: Execute"}
 	case ProgressHung:
@@ -187,6 +214,8 @@ func (i Input) info() inputInfo {
 		return inputInfo{"the operations file is missing", "pkg/persistence/object_store.go: GetBackupItemOperations; pkg/persistence/object_store.go: GetRestoreItemOperations"}
 	case FinalUploadFailed:
 		return inputInfo{"the last upload of the finalizer failed", "pkg/controller/backup_finalizer_controller.go: Reconcile"}
+	case HookStatusLost:
+		return inputInfo{"the patch of the hooks' counts was lost", "pkg/controller/restore_finalizer_controller.go: WaitRestoreExecHook"}
 	case ContentsDisappeared:
 		return inputInfo{"the contents of the backup disappeared", "pkg/controller/backup_finalizer_controller.go: Reconcile; pkg/persistence/object_store.go: GetBackupContents"}
 	case MarkLost:
@@ -228,6 +257,9 @@ const (
 		"pkg/controller/restore_operations_controller.go: updateRestoreAndOperationsJSON"
 	staleSource    = "pkg/controller/backup_operations_controller.go: Reconcile; pkg/controller/restore_operations_controller.go: Reconcile"
 	proposed       = "proposed by velosim"
+	preActions     = design + "PreBackup and PostBackup Actions; " + design + "Pre Backup Actions Plugins; " + design + "Pre Restore Actions Plugins"
+	postActions    = design + "PreBackup and PostBackup Actions; " + design + "Post Backup Actions Plugins; " + design + "Post Restore Actions Plugins"
+	design         = "design/new-prepost-backuprestore-plugin-hooks.md: "
 	progressSource = "pkg/controller/backup_operations_controller.go: getBackupItemOperationProgress; " +
 		"pkg/controller/restore_operations_controller.go: getRestoreItemOperationProgress"
 )
@@ -235,6 +267,6 @@ const (
 // String says what happens.
 func (i Input) String() string { return i.info().text }
 
-// Source is where Velero does or meets it, as "file: function" separated by semicolons; "proposed by velosim" for what no
-// release does; or "the environment".
+// Source is where Velero does or meets it, as "file: function" separated by semicolons, or "file: section" of a design that no release
+// follows; "proposed by velosim" for what no release does; or "the environment".
 func (i Input) Source() string { return i.info().source }

@@ -18,6 +18,8 @@ type View struct {
 	Lost int
 	// Abandoned: the running operations were given up, as the location or backup could not be looked up.
 	Abandoned bool
+	// Actions are the pre- and post-actions of the plugins.
+	Actions [MaxActions]PluginActions
 }
 
 // View returns what can be seen of s, without a change of phase.
@@ -29,7 +31,7 @@ func (s State) View() View {
 	v := View{
 		Kind: s.Kind, From: s.Phase, Phase: s.Phase,
 		Attempted: s.operations(), Completed: int(s.Completed), Failed: int(s.Failed),
-		Errors: int(s.Errors), Abandoned: s.Abandoned, Outdated: s.Outdated, Lost: lost,
+		Errors: int(s.Errors), Abandoned: s.Abandoned, Outdated: s.Outdated, Lost: lost, Actions: s.Actions,
 	}
 	switch s.Phase {
 	case Finalizing, FinalizingPartiallyFailed, Completed:
@@ -55,7 +57,7 @@ type Invariant struct {
 
 // Invariants returns them all.
 func Invariants() []Invariant {
-	return []Invariant{
+	return append([]Invariant{
 		{
 			"phase-belongs-to-kind",
 			"A restore is never Queued, ReadyToStart or Deleting.",
@@ -125,5 +127,5 @@ func Invariants() []Invariant {
 			"An object whose operations were abandoned is not Completed.",
 			func(v View) bool { return !v.Abandoned || v.Phase != Completed },
 		},
-	}
+	}, actionInvariants()...)
 }

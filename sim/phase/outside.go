@@ -3,6 +3,12 @@ package phase
 // PassRetriedForEver is the name of the rule by which, in a release, an object waits for operations that it cannot read or write.
 const PassRetriedForEver = "pass-retried-for-ever"
 
+// ServersNotFenced is the name of the rule by which, in a release, two servers act at once.
+const ServersNotFenced = "servers-not-fenced"
+
+// RefusedPhaseRetriedForEver is the name of the rule by which, in a release, an object stays as its next phase is none of its CRD's.
+const RefusedPhaseRetriedForEver = "refused-phase-retried-for-ever"
+
 // outside are the rules that make no difference to Step: they are of what comes of a plugin's errors, of order and of time, which a State does
 // not have. Scenarios say how they show.
 func outside() []Rule {
@@ -38,6 +44,18 @@ func outside() []Rule {
 			Source:    proposed + "; Reconcile in pkg/controller/backup_operations_controller.go and restore_operations_controller.go",
 			Witness:   "backup-store-immutable-with-operation",
 			Releases:  []string{"v1.14", "v1.18"},
+		},
+		{
+			Name:      RefusedPhaseRetriedForEver,
+			Statement: "A backup or restore whose next phase the API server refuses as Invalid is Failed, a phase that every release of the CRDs has.",
+			Deviation: "The patch is tried again, without end: with CRDs that lack Queued, all backups stay New; with CRDs that lack a phase of the finalizer, an object waits for its operations, which have ended, for ever.",
+			Seen:      "After an upgrade of the server alone, backups stay New, or objects WaitingForPluginOperations, beyond their itemOperationTimeout. The server's log repeats \"is invalid: status.phase: Unsupported value\".",
+			Remedy:    "Apply the CRDs of the server's release, with `velero install --crds-only --dry-run -o yaml | kubectl apply -f -`: the next try goes on.",
+			Source: proposed + "; Reconcile in pkg/controller/backup_queue_controller.go, backup_operations_controller.go and restore_operations_controller.go. " +
+				"The patch that ends InProgress is given up instead (run-patch-given-up)",
+			Witness:  "backup-crds-lack-queued",
+			Reports:  []string{"cozystack/cozystack#3726"},
+			Releases: []string{"v1.18"},
 		},
 		{
 			Name:      "queue-order-lost-by-restart",
@@ -90,6 +108,28 @@ func outside() []Rule {
 			Remedy:    "Wait, or restart the server, which finalizes the backup at once.",
 			Source:    proposed + "; Reconcile in pkg/controller/backup_finalizer_controller.go, to which its constructor leaves no timeout",
 			Witness:   "backup-final-patch-refused-for-long",
+			Releases:  []string{"v1.18"},
+		},
+		{
+			Name:      ServersNotFenced,
+			Statement: "At most one server acts on an object at a time.",
+			Deviation: "There is no leader election: a server that starts while another runs, as in a rolling update of the Deployment, marks what the other runs as Failed, and both poll, cancel, finalize and delete. The run goes on, and takes its object from Failed to its next phase. What the old server begins and does not end, nobody marks: the new one does so once, when it starts.",
+			Seen:      "After an update or a restart of the pod, a backup or restore is Failed, and a while later it waits for operations or is Completed, with the failureReason `found a backup with status \"InProgress\" during the server starting`; or it stays InProgress for ever.",
+			Remedy:    "Set the Deployment's strategy to Recreate, with one replica, and update Velero when nothing is InProgress. Repeat what has a failureReason, whatever its phase; restart the server once more if an object stays InProgress.",
+			Source: proposed + "; pkg/cmd/server/server.go, which makes its manager without leader election, and markInProgressBackupsFailed and " +
+				"markInProgressRestoresFailed there; Deployment in pkg/install/deployment.go, which leaves the strategy at RollingUpdate",
+			Witness:  "backup-server-replaced-while-in-progress",
+			Reports:  []string{"velero#487", "velero#7230", "velero#9036", "velero#9062"},
+			Releases: []string{"v1.14", "v1.18"},
+		},
+		{
+			Name:      "left-out-resources-include-all",
+			Statement: "A backup that includes only resources which Velero leaves out of every backup backs up nothing else.",
+			Deviation: "Velero takes those resources from the ones that are included, and then includes all, as it does where none are named.",
+			Seen:      "A backup with --include-resources volumesnapshots.snapshot.storage.k8s.io has every resource of its namespaces, and plugins are called for them.",
+			Remedy:    "Include another resource beside it, of which there is nothing to back up; Velero makes the snapshots itself.",
+			Source:    proposed + "; modifyResourceIncludeExclude in pkg/controller/backup_controller.go",
+			Witness:   "backup-of-snapshots-alone",
 			Releases:  []string{"v1.18"},
 		},
 	}

@@ -24,10 +24,11 @@ func (k Kind) String() string {
 
 // Phase is the phase of a backup or restore: status.phase. The zero value is New.
 //
-// Source: pkg/apis/velero/v1/backup_types.go and restore_types.go.
+// Source: pkg/apis/velero/v1/backup_types.go and restore_types.go, and design/new-prepost-backuprestore-plugin-hooks.md for those of pre-actions.
 type Phase uint8
 
-// The phases. Restores have neither Queued, nor ReadyToStart, nor Deleting.
+// The phases. Restores have neither Queued, nor ReadyToStart, nor Deleting. FailedPreBackupActions is of backups alone, and
+// FailedPreRestoreActions of restores.
 const (
 	// New is written "New", or left empty.
 	New Phase = iota
@@ -42,6 +43,8 @@ const (
 	Completed
 	PartiallyFailed
 	Failed
+	FailedPreBackupActions
+	FailedPreRestoreActions
 	Deleting
 
 	phases // how many there are
@@ -74,6 +77,10 @@ func (p Phase) String() string {
 		return "PartiallyFailed"
 	case Failed:
 		return "Failed"
+	case FailedPreBackupActions:
+		return "FailedPreBackupActions"
+	case FailedPreRestoreActions:
+		return "FailedPreRestoreActions"
 	case Deleting:
 		return "Deleting"
 	}
@@ -84,7 +91,7 @@ func (p Phase) String() string {
 // removed, and keeps it when the deletion has errors.
 func (p Phase) Final() bool {
 	switch p {
-	case FailedValidation, Completed, PartiallyFailed, Failed, Deleting:
+	case FailedValidation, Completed, PartiallyFailed, Failed, FailedPreBackupActions, FailedPreRestoreActions, Deleting:
 		return true
 	}
 	return false
@@ -94,11 +101,22 @@ func (p Phase) Final() bool {
 func (k Kind) Phases() []Phase {
 	var ps []Phase
 	for p := range phases {
-		if k == Backup || p != Queued && p != ReadyToStart && p != Deleting {
+		if p.of(k) {
 			ps = append(ps, p)
 		}
 	}
 	return ps
+}
+
+// of reports whether objects of the kind have the phase.
+func (p Phase) of(k Kind) bool {
+	switch p {
+	case Queued, ReadyToStart, FailedPreBackupActions, Deleting:
+		return k == Backup
+	case FailedPreRestoreActions:
+		return k == Restore
+	}
+	return true
 }
 
 // Parse returns the phase that Velero writes as name; the empty name is New.

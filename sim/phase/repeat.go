@@ -10,7 +10,7 @@ func (r Rules) repeat(s State, in Input) (State, bool) {
 	switch failed := s.Phase == PartiallyFailed; {
 	case in == RunRepeated && s.Kind == Restore && ran:
 		// Nobody knows of the first run's operations any more.
-		return State{Kind: Restore, Phase: InProgress, Lost: uint16(s.operations())}, true
+		return State{Kind: Restore, Phase: InProgress, Lost: uint16(s.operations()), Actions: s.Actions, Marked: s.Marked}, true
 	case in == PassRepeated && ended && (failed || s.Phase == Completed || s.Phase == FinalizingPartiallyFailed || s.Phase == WaitingForPluginOperationsPartiallyFailed):
 		s.Phase = Finalizing
 	case in == FailedPassRepeated && ended && failed:

@@ -41,6 +41,7 @@ type Rules struct {
 	MissingOperationsReadAsNone   bool
 	FinalUploadFailureIgnored     bool
 	FinalizerRetriedForEver       bool
+	HookStatusSentOnce            bool
 	StartMarksOnce                bool
 	RunPatchGivenUp               bool
 	BegunRunForgotten             bool

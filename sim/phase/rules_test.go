@@ -19,7 +19,7 @@ func TestReadings(t *testing.T) {
 		want := Rules{
 			Name: "v1.18", PluginCallWithoutDeadline: true, ReadyBackupForgottenByRestart: true, ProgressErrorIsFinal: true,
 			FailureForgottenBeforePatch: true, MissingOperationsReadAsNone: true, FinalUploadFailureIgnored: true,
-			FinalizerRetriedForEver: true, StartMarksOnce: true, RunPatchGivenUp: true, BegunRunForgotten: true, QueueSlotLeaked: true, GivenUpBackupStaysTracked: true, UnfinishedBackupRestored: true, DeletionOvertaken: true,
+			FinalizerRetriedForEver: true, HookStatusSentOnce: true, StartMarksOnce: true, RunPatchGivenUp: true, BegunRunForgotten: true, QueueSlotLeaked: true, GivenUpBackupStaysTracked: true, UnfinishedBackupRestored: true, DeletionOvertaken: true,
 			StaleReadActedUpon: true, DeletionForgottenByRestart: true,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -140,7 +140,7 @@ func TestWhatDoesNotStallCanEnd(t *testing.T) {
 			ends := map[State]bool{}
 			var todo []State
 			states := map[State]bool{}
-			rules.explore(kind, 2, func(from State, in Input, to State, _ Effects) {
+			rules.explore(Initial(kind), 2, func(from State, in Input, to State, _ Effects) {
 				states[from], states[to] = true, true
 				if in < serverInputs || in == ServerStarted {
 					before[to] = append(before[to], from)
@@ -182,7 +182,7 @@ func TestWhatDoesNotStallCanEnd(t *testing.T) {
 func broken(rules Rules) map[string]bool {
 	names := map[string]bool{}
 	for _, kind := range []Kind{Backup, Restore} {
-		rules.explore(kind, 3, func(before State, _ Input, after State, _ Effects) {
+		rules.explore(Initial(kind), 3, func(before State, _ Input, after State, _ Effects) {
 			view := after.View()
 			view.From = before.Phase
 			for _, invariant := range Invariants() {
@@ -242,6 +242,7 @@ func TestView(t *testing.T) {
 
 // TestInvariantsBite: each invariant rejects a view that it was made for, and none rejects what Velero rightly does.
 func TestInvariantsBite(t *testing.T) {
+	type acts = [MaxActions]PluginActions
 	bad := map[string]View{
 		"phase-belongs-to-kind":                  {Kind: Restore, From: New, Phase: Queued},
 		"final-phase-is-kept":                    {From: Completed, Phase: Finalizing},
@@ -255,6 +256,12 @@ func TestInvariantsBite(t *testing.T) {
 		"stored-copy-agrees":                     {From: Finalizing, Phase: Completed, Finalized: true, Outdated: true},
 		"operations-stay-known":                  {From: Finalizing, Phase: Completed, Finalized: true, Lost: 1},
 		"abandoned-means-not-completed":          {From: Finalizing, Phase: Completed, Finalized: true, Abandoned: true},
+		"items-follow-pre-actions":               {From: InProgress, Phase: Finalizing, Finalized: true, Actions: acts{{ActionDue, ActionDue}}},
+		"pre-actions-come-in-order":              {From: InProgress, Phase: InProgress, Actions: acts{{ActionFailed, NoAction}, {ActionRunning, NoAction}}},
+		"failed-pre-action-is-told":              {From: InProgress, Phase: FailedPreBackupActions, Actions: acts{{ActionCompleted, ActionDue}}},
+		"post-actions-follow-the-end":            {From: InProgress, Phase: InProgress, Actions: acts{{ActionCompleted, ActionRunning}}},
+		"post-actions-come-in-order":             {From: Failed, Phase: Failed, Actions: acts{{NoAction, ActionInterrupted}, {NoAction, ActionRunning}}},
+		"post-action-has-its-pre-action":         {From: Failed, Phase: Failed, Actions: acts{{ActionDue, ActionRunning}}},
 	}
 	for _, invariant := range Invariants() {
 		view, ok := bad[invariant.Name]
@@ -270,6 +277,8 @@ func TestInvariantsBite(t *testing.T) {
 		"a restore whose operations were abandoned":   {Kind: Restore, From: finalizingPartially, Phase: PartiallyFailed, Finalized: true, Attempted: 1, Abandoned: true},
 		"a backup that lost its location":             {From: waiting, Phase: PartiallyFailed, Attempted: 1, Abandoned: true},
 		"a run that failed with its operations going": {From: InProgress, Phase: Failed, Attempted: 2},
+		"pre-actions of which a trace shows nothing":  {From: InProgress, Phase: FailedPreBackupActions},
+		"a post-action of one that never began":       {From: Failed, Phase: Failed, Actions: acts{{ActionDue, ActionDue}, {NoAction, ActionRunning}}},
 	}
 	for name, view := range fine {
 		for _, invariant := range Invariants() {

@@ -55,6 +55,12 @@ type State struct {
 	Hung Call
 	// Tracked is where the server's backup tracker has the backup. Always Untracked for restores.
 	Tracked Tracking
+
+	// Actions are the pre- and post-actions of each plugin that has any, in the order of their names. The zero value: there are none.
+	Actions [MaxActions]PluginActions
+	// Marked: there are actions, and the object has been InProgress. The marker and the finalizer that it got then tell that its
+	// post-actions are to be called, and keep it until they were.
+	Marked bool
 }
 
 // Initial is the state of an object that was just created, on a running server.

@@ -64,6 +64,12 @@ func (r Rules) step(s State, in Input) (next State, effects Effects, ok bool) {
 	case RunRepeated, PassRepeated, FailedPassRepeated, FinalizerRepeated, RunPatchRepeated:
 		next, ok := r.repeat(s, in)
 		return next, 0, ok
+	case PostActionStarted, PostActionSucceeded, PostActionFailed:
+		if s.Overtaken { // its run goes on
+			return s, 0, false
+		}
+		next, ok := resume(s, in)
+		return next, 0, ok
 	}
 	if s.Overtaken {
 		return r.overtake(s, in)
@@ -136,11 +142,16 @@ func (r Rules) begin(s State, in Input) (State, bool) {
 	default:
 		return s, false
 	}
+	s.Marked = s.Phase == InProgress && s.hasActions()
 	return s, true
 }
 
-// run is the run of the backup or restore: the item loop, then the first pass over the operations, still in InProgress.
+// run is the run of the backup or restore: the pre-actions, the item loop, then the first pass over the operations, still in InProgress.
 func (r Rules) run(s State, in Input) (State, Effects, bool) {
+	if s.Prepares() {
+		next, ok := r.prepare(s, in)
+		return next, 0, ok
+	}
 	inItemLoop := s.Completed == 0 && s.Failed == 0
 	switch in {
 	case OperationStarted:
@@ -223,6 +234,10 @@ func (r Rules) finalize(s State, in Input) (State, Effects, bool) {
 			s, _, _ = r.finalize(s, FinalizerSucceeded)
 			s.Outdated = true
 		}
+	case in == HookStatusLost && s.Kind == Restore:
+		if r.HookStatusSentOnce { // or else it is sent again
+			return r.finalize(s, FinalizerFailed)
+		}
 	case in == ExecuteHung && s.Kind == Backup && s.operations() > 0:
 		// Items that operations asked to have updated are backed up again.
 		s.Hung = ExecuteCall
@@ -250,6 +265,7 @@ func giveUp(s State) State {
 func kill(s State) State {
 	s.Down, s.Hung, s.Tracked, s.Forgotten = true, NoCall, Untracked, false
 	s.Overtaken, s.Seen, s.Restarted = false, New, false
+	s.Actions = interrupt(s.Actions)
 	switch s.Phase {
 	case InProgress:
 		// Nothing of the run was written; its operations are nobody's.

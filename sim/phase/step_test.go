@@ -230,6 +230,18 @@ func TestStep(t *testing.T) {
 			want:   State{Kind: Restore, Phase: Finalizing},
 		},
 		{
+			name: "v1.18: a restore whose hooks' counts are not patched fails partially", rules: release,
+			from:   inProgress(t, release, Restore, PassEnded),
+			inputs: []Input{HookStatusLost},
+			want:   State{Kind: Restore, Phase: PartiallyFailed, Errors: 1}, effects: PhaseWritten,
+		},
+		{
+			name: "demanded: they are patched again", rules: demanded,
+			from:   inProgress(t, demanded, Restore, PassEnded),
+			inputs: []Input{HookStatusLost, FinalizerSucceeded},
+			want:   State{Kind: Restore, Phase: Completed}, effects: PhaseWritten,
+		},
+		{
 			name: "a server that dies in InProgress leaves Failed", rules: demanded,
 			from:   inProgress(t, demanded, Backup, OperationStarted, ExecuteFailed),
 			inputs: []Input{ServerKilled, ServerStarted},
@@ -330,7 +342,7 @@ func TestStepIsSane(t *testing.T) {
 	for _, rules := range readings(t) {
 		for _, kind := range []Kind{Backup, Restore} {
 			steps := 0
-			rules.explore(kind, 3, func(before State, in Input, after State, effects Effects) {
+			rules.explore(Initial(kind), 3, func(before State, in Input, after State, effects Effects) {
 				steps++
 				if effects.Has(PhaseWritten) != (before.Phase != after.Phase) {
 					t.Fatalf("%s: %s in %+v: effects %s, phase becomes %s", rules.Name, in, before, effects, after.Phase)
@@ -358,6 +370,7 @@ func FuzzStep(f *testing.F) {
 			Kind: Kind(kind), Phase: Phase(phase), Running: uint16(running), Completed: uint16(completed), Failed: uint16(failed),
 			UnsavedCompleted: uint16(unsavedCompleted), UnsavedFailed: uint16(unsavedFailed), Errors: uint16(errors), Unread: flags&8 != 0,
 			Abandoned: flags&1 != 0, Down: flags&2 != 0, Forgotten: flags&4 != 0, Tracked: Tracking(flags >> 3), Hung: Call(hung),
+			Actions: [MaxActions]PluginActions{{}, {ActionState(completed), ActionState(failed)}, {ActionState(running), ActionState(in)}}, Marked: flags&16 != 0,
 		}
 		rules := Rules{
 			PluginCallWithoutDeadline: deviations&1 != 0, ReadyBackupForgottenByRestart: deviations&2 != 0,

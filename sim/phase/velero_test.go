@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -89,7 +90,7 @@ func isStatusPhase(e ast.Expr) bool {
 	return ok && status.Sel.Name == "Status"
 }
 
-// TestSourcesExist: each file and function that an input names is in Velero.
+// TestSourcesExist: each file, and each function of it or section of a design, that an input names is in Velero.
 func TestSourcesExist(t *testing.T) {
 	dir := veleroDir(t)
 	for in := range inputs {
@@ -101,6 +102,13 @@ func TestSourcesExist(t *testing.T) {
 			path, function, ok := strings.Cut(part, ": ")
 			if !ok {
 				t.Errorf("%s: source %q is not written file: function", in, part)
+				continue
+			}
+			if strings.HasSuffix(path, ".md") {
+				text, err := os.ReadFile(filepath.Join(dir, path))
+				if err != nil || !regexp.MustCompile(`(?m)^#+ `+regexp.QuoteMeta(function)+`$`).Match(text) {
+					t.Errorf("%s: %s has no section %q (%v)", in, path, function, err)
+				}
 				continue
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, path), nil, 0)

@@ -103,6 +103,9 @@ func plain(v any) any {
 // finish makes a file of the document, as a plan of another scenario. The error says what is wrong with the plan.
 func (d document) finish(name, about string, of *scenario.Scenario) ([]byte, *scenario.Scenario, error) {
 	expect := scenario.Expect{Strikes: &[]string{}}
+	if len(of.Restores) == 0 { // what a restore makes, it does not where it fails; else the cluster is to be left as it is without the fault
+		expect.Manifests = of.Expect.Manifests
+	}
 	if len(d.list("faults")) > len(of.Faults) {
 		expect.Strikes = &[]string{planned}
 	}

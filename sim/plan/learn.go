@@ -52,7 +52,7 @@ func Learn(s *scenario.Scenario, t trace.Trace) []Step {
 			l.phases[e.Object] = e.Phase.To
 		case e.Created != nil:
 			l.phases[e.Object] = "New"
-			l.last[kindOf(e.Object)] = e.Object
+			l.last[kindOf(e.Object)], l.latest = e.Object, e.Object
 		case e.Write != nil:
 			l.write(e, t.Events[i+1:])
 		case e.Store != nil:
@@ -71,6 +71,7 @@ type learner struct {
 	steps    []Step
 	phases   map[string]string // of objects
 	last     map[string]string // the last object of a kind that was created
+	latest   string            // the last one of any
 	versions map[string]string // resource versions of what was written
 	passed   map[string]int    // how often, by point
 	calls    map[int]int       // the steps that are calls, by the call's ID
@@ -177,6 +178,8 @@ func (l *learner) owner(controller, object string) string {
 		return "backup/" + name
 	case strings.HasPrefix(controller, "restore"):
 		return l.last["restore"]
+	case l.scenario.Expect.Of(scenario.Item(object)): // a plugin
+		return l.latest
 	}
 	return ""
 }
@@ -232,7 +235,7 @@ func (l *learner) access(a trace.Store) {
 
 func (l *learner) call(e trace.Event) {
 	c := e.Call
-	s := Step{At: scenario.Point{Call: &scenario.Call{Plugin: c.Plugin, Method: c.Method}}, Object: e.Object}
+	s := Step{At: scenario.Point{Call: &scenario.Call{Plugin: c.Plugin, Method: c.Method, Phase: c.Phase}}, Object: e.Object}
 	if s.Object == "" { // AppliesTo is asked for none
 		kind, _, _ := strings.Cut(c.Controller, "-")
 		s.Object = l.last[kind]
@@ -243,7 +246,7 @@ func (l *learner) call(e trace.Event) {
 	s.tells = fmt.Sprintf("%s of %s while %s is %s", c.Method, c.Plugin, s.Object, s.Phase)
 	l.calls[c.ID] = len(l.steps)
 	if c.Method == "Progress" {
-		l.asked[fmt.Sprint(c.ID)] = c.Controller + " " + c.Operation
+		l.asked[fmt.Sprint(c.ID)] = c.Controller + " " + c.Phase + " " + c.Operation
 	}
 	l.add(s)
 }

@@ -44,6 +44,14 @@ type Plan struct {
 	Scenario *scenario.Scenario
 }
 
+// method that the step calls; empty: none.
+func (s Step) method() string {
+	if c := s.At.Call; c != nil {
+		return c.Plugin + " " + c.Method
+	}
+	return ""
+}
+
 // Plans returns the plans for a scenario, whose file is given, too, in the order of the steps: all that can be thought of, those that are
 // pruned as well. Names of those that are to be run are distinct, and the same for the same steps. The error says why the file cannot be read.
 func Plans(file []byte, s *scenario.Scenario, steps []Step, families []Family) ([]Plan, error) {
@@ -60,7 +68,7 @@ func Plans(file []byte, s *scenario.Scenario, steps []Step, families []Family) (
 			}
 			p := Plan{Family: f.family, Action: f.action, Step: step, Pruned: step.Pruned}
 			name := f.action + "-" + step.name
-			if same := fmt.Sprint(f.do, f.script, step.At.Call); p.Pruned == "" && f.script != nil && struck[same] {
+			if same := fmt.Sprint(f.do, f.script, step.method()); p.Pruned == "" && f.script != nil && struck[same] {
 				p.Pruned = ofEveryOperation
 			} else {
 				struck[same] = true

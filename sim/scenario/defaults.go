@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/velosim/velosim/sim/phase"
 )
 
 // What Velero's server does without flags (pkg/cmd/server/config/config.go and the controllers).
@@ -129,19 +131,19 @@ func (d defaults) restore(x *Restore, i int) {
 
 func (d defaults) plugin(p *Plugin, path string) {
 	setDefault(&p.Action, BackupItemAction)
-	if !d.has(path + ".version") {
-		p.Version = 2
-		if p.Action == DeleteItemAction {
-			p.Version = 1
-		}
-	}
-	if !d.has(path + ".resources") {
-		p.Resources = []string{"configmaps"}
+	switch {
+	case p.Action.Once():
+		d.duration(path+".deadline", &p.Deadline, phase.CallDeadline)
+	default:
+		d.itemAction(p, path)
 	}
 	for name, b := range p.methods() {
 		if (b.Error != "" || b.Hang || b.Panic != "") && !d.has(path+"."+name+".nth") {
 			b.Nth = 1
 		}
+	}
+	if p.Start.Fails() {
+		d.count(path+".start.nth", &p.Start.Nth)
 	}
 	if p.Operation == nil {
 		return
@@ -152,6 +154,19 @@ func (d defaults) plugin(p *Plugin, path string) {
 		setDefault(&steps[i].Of, steps[i-1].Of)
 		setDefault(&steps[i].Units, steps[i-1].Units)
 		setDefault(&steps[i].Description, steps[i-1].Description)
+	}
+}
+
+// itemAction fills in what other actions do not have.
+func (d defaults) itemAction(p *Plugin, path string) {
+	if !d.has(path + ".version") {
+		p.Version = 2
+		if p.Action == DeleteItemAction {
+			p.Version = 1
+		}
+	}
+	if !d.has(path + ".resources") {
+		p.Resources = []string{"configmaps"}
 	}
 }
 
@@ -172,6 +187,9 @@ func (d defaults) fault(i int) {
 	}
 	if f.Do.Kill != nil {
 		d.duration(path+".do.kill.restartAfter", &f.Do.Kill.RestartAfter, 10*time.Second)
+	}
+	if f.Do.Rollout != nil {
+		d.duration(path+".do.rollout.overlap", &f.Do.Rollout.Overlap, 30*time.Second)
 	}
 }
 

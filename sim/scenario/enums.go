@@ -33,13 +33,16 @@ func methods() []string {
 }
 
 func actions() []string {
-	return []string{string(BackupItemAction), string(RestoreItemAction), string(DeleteItemAction)}
+	return []string{
+		string(BackupItemAction), string(RestoreItemAction), string(DeleteItemAction),
+		string(PreBackupAction), string(PostBackupAction), string(PreRestoreAction), string(PostRestoreAction),
+	}
 }
 
 // deeds are what a fault can do.
 func deeds() []string {
 	return []string{
-		"kill", "fail", "lose", "tear", "hang", "outage", "crash", "refuse", "loseReply", "latency", "location", "delete", "remove", "describe",
+		"kill", "pause", "rollout", "fail", "lose", "tear", "hang", "outage", "crash", "refuse", "loseReply", "latency", "breakWatches", "staleCache", "apiOutage", "location", "delete", "remove", "describe",
 	}
 }
 
@@ -69,7 +72,8 @@ func phasesOf(k phase.Kind) []string {
 
 // finalPhases are those that a run ends in. A deletion is another matter.
 func finalPhases() []string {
-	return names(phase.Restore.Phases(), phase.Phase.Final)
+	ends := func(p phase.Phase) bool { return p.Final() && p != phase.Deleting }
+	return names(append(phase.Backup.Phases(), phase.FailedPreRestoreActions), ends)
 }
 
 func names(ps []phase.Phase, keep func(phase.Phase) bool) []string {

@@ -10,6 +10,8 @@ var (
 	Reasons         = reasons
 	Methods         = methods
 	Actions         = actions
+	ActionPhases    = actionPhases
+	OnceActions     = onceActions
 	AfterCancels    = afterCancels
 	Handshakes      = handshakes
 	Resources       = resources

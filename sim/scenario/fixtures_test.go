@@ -50,6 +50,8 @@ faults:
   do: {kill: {restartAfter: 0s}}
 - {id: named, at: {call: {plugin: example.io/restores, method: Cancel}, after: true}, do: {kill: {}}}
 - {at: {phase: InProgress}, do: {kill: {}}}
+- {at: {phase: Finalizing}, do: {pause: 1m}}
+- {at: {phase: Finalizing}, do: {rollout: {overlap: 2m}}}
 expect:
   phase: PartiallyFailed
   path: [InProgress, PartiallyFailed]
@@ -57,6 +59,7 @@ expect:
   cancelled: []
   updated: []
   within: 2h
+  manifests: [{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: app}, data: {key: value}}]
   deviation: {rule: progress-error-is-final, phase: InProgress, cancelled: [example.io/restores]}
 `
 
@@ -68,7 +71,7 @@ worlds: [envtest]
 plugins:
 - {name: example.io/exits, start: {delay: 5s, exit: true}}
 - {name: example.io/says-nothing, start: {handshake: none}}
-- {name: example.io/is-too-new, start: {protocol: 3}}
+- {name: example.io/is-too-new, start: {protocol: 3, nth: 1, times: 2}}
 expect: {server: doesNotStart}
 `
 
@@ -81,6 +84,7 @@ kind: Scenario
 metadata: {name: many}
 worlds: [virtual]
 releases: [v1.18]
+crds: {backup: {lacks: [FinalizingPartiallyFailed]}, restore: {lacks: [Finalizing]}}
 server:
   concurrentBackups: 2
   itemOperationSyncFrequency: 20s
@@ -88,10 +92,10 @@ server:
   garbageCollectionFrequency: 30m
   backupSyncPeriod: 2m
 backups:
-- {ttl: 24h, includedNamespaces: [web], spec: {csiSnapshotTimeout: 1m, orderedResources: {pods: web/web}}}
+- {ttl: 24h, includedNamespaces: [web], annotations: {example.io/quiesces.prebackup: skip}, spec: {csiSnapshotTimeout: 1m, orderedResources: {pods: web/web}}}
 - {name: elsewhere, storageLocation: other, at: {phase: InProgress, object: backup/backup-1}}
 restores:
-- {backup: backup-1}
+- {backup: backup-1, annotations: {example.io/quiesces.prerestore: skip}}
 - {name: early, backup: daily-1, at: {store: {verb: put, key: backups/backup-1/velero-backup.json}}}
 - {name: latest, schedule: daily, spec: {uploaderConfig: {parallelFilesDownload: 2}, namespaceMapping: {web: copy}}}
 schedules:
@@ -128,6 +132,7 @@ plugins:
   resources: [pods]
   execute: {waitForAdditionalItems: true, additionalItems: [pods/web/web]}
   areAdditionalItemsReady: {never: true, error: not now, nth: 3}
+- {name: example.io/quiesces, action: PreBackupAction, deadline: 5m}
 faults:
 - {at: {phase: Completed, object: backup/backup-1}, do: {delete: restore/early}}
 - {at: {phase: Completed, object: backup/backup-1}, do: {remove: backup/backup-1}}
@@ -136,18 +141,21 @@ faults:
 - {at: {store: {verb: get, key: backups/backup-1/velero-backup.json}}, do: {lose: {}}}
 - {at: {store: {verb: put, key: backups/backup-1/backup-1.tar.gz}}, do: {tear: {error: connection reset}}}
 - {at: {store: {verb: get, key: restores/restore-1/restore-restore-1-itemoperations.json.gz}}, do: {hang: {}}}
-- {at: {call: {plugin: example.io/skips, method: Execute}}, do: {crash: {}}}
+- {at: {call: {plugin: example.io/skips, method: Execute, phase: InProgress}}, do: {crash: {}}}
 - {at: {phase: Completed}, do: {outage: 1h}}
 - {at: {phase: Completed}, do: {location: Removed}}
 - {at: {write: {object: backup/backup-1, verb: patch, from: Queued, phase: ReadyToStart}}, do: {refuse: Conflict}, times: 2}
 - {at: {write: {}}, do: {refuse: ServiceUnavailable}, for: 1m}
 - {at: {write: {object: pods/web/web}}, do: {loseReply: true}}
 - {at: {write: {object: deletion/backup-1}, after: true}, do: {latency: 5s}}
+- {at: {phase: Completed, delay: 1s}, do: {breakWatches: {}}}
+- {at: {phase: Completed, delay: 2s}, do: {staleCache: 30s}}
+- {at: {phase: Completed, delay: 3s}, do: {apiOutage: 30s}}
 expect:
   object: backup/backup-1
   phase: Deleted
   objects:
-    backup/elsewhere: {phase: FailedValidation, errors: 0, warnings: 2}
+    backup/elsewhere: {phase: FailedValidation, errors: 0, warnings: 2, actions: [{plugin: example.io/quiesces, action: PreBackupAction, phase: Skipped, calls: 0}]}
     restore/restore-1: {phase: Completed, operations: {attempted: 1, completed: 1, failed: 0}}
   must: [{phase: Deleting}]
   strikes: [fault-1]

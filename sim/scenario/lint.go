@@ -29,6 +29,7 @@ func (l *linter) decoded(path string) bool { return !l.decodeErrors.concern(path
 func (l *linter) lint() {
 	l.head()
 	l.server()
+	l.crds()
 	if !l.bounded() {
 		return
 	}

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -76,7 +77,14 @@ func (l *linter) backup(i int) {
 	if x := l.scenario.ScheduleOf(b.Name); x != nil {
 		l.complain(path+".name", "%s looks like a backup of the schedule %s; choose another", quote(b.Name), x.Name)
 	}
+	l.annotations(path+".annotations", b.Annotations)
 	l.spec(path, &b.BackupSpec)
+}
+
+func (l *linter) annotations(path string, annotations map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		l.valid(path+"."+key, key, "the name of an annotation", validation.IsQualifiedName(strings.ToLower(key)))
+	}
 }
 
 // scheduled tells whether a schedule makes a backup that points and expectations call by this name.
@@ -122,6 +130,7 @@ func (l *linter) restore(i int) {
 	}
 	l.positive(path+".itemOperationTimeout", x.ItemOperationTimeout.Duration == 0)
 	l.overlay(path+".spec", "restore", x.Spec, []string{"itemOperationTimeout"})
+	l.annotations(path+".annotations", x.Annotations)
 }
 
 // ofSchedule checks the schedule whose backup is restored.

@@ -64,8 +64,8 @@ func (l *linter) callers(plugin string) string {
 	var backup, restore bool
 	for _, p := range l.scenario.Plugins {
 		if p.Name == plugin {
-			restore = restore || p.Action == RestoreItemAction
-			backup = backup || p.Action != RestoreItemAction
+			restore = restore || p.Action.object() == "restore/"
+			backup = backup || p.Action.object() == "backup/"
 		}
 	}
 	switch {

@@ -66,6 +66,7 @@ func (l *linter) outcomes(path string, o *Outcomes, rest func(path string, o *Ou
 		rest(at, &outcome)
 	}
 	l.filled(path+".objects", len(o.Objects), "an object")
+	l.expected(path+".manifests", o.Manifests)
 	l.filled(path+".must", len(o.Must), "a point")
 	for i := range o.Must {
 		at := fmt.Sprintf("%s.must[%d]", path, i)

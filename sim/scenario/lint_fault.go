@@ -35,12 +35,12 @@ func (l *linter) alone(i int) {
 }
 
 // excludes tells whether only one of two faults at a point can have an effect: a server that was killed is not killed again and sees
-// no error, an access fails and a reply is lost once, and what is gone, or was asked for, is so once.
+// no error, an access fails and a reply is lost once, what is gone, or was asked for, is so once, and a server is paused or replaced once.
 func excludes(a, b Do) bool {
 	stops := func(d Do) bool {
 		return d.Kill != nil || d.Fail != "" || d.Refuse != "" || d.LoseReply || d.Tear != nil || d.Hang != nil || d.Crash != nil
 	}
-	return stops(a) && stops(b) || !stops(a) && reflect.DeepEqual(a, b)
+	return stops(a) && stops(b) || !stops(a) && reflect.DeepEqual(a, b) || rivals(a, b)
 }
 
 func (l *linter) do(path string, f *Fault) {
@@ -57,7 +57,10 @@ func (l *linter) do(path string, f *Fault) {
 		l.complain(path+".do", "names %d actions; write exactly one of: %s", named, list(deeds()))
 		return
 	}
+	l.onServer(path+".do", f.Do)
 	l.atWrite(path, f)
+	l.latency(path, f)
+	l.severs(path, f)
 	l.storage(path, f)
 	l.user(path, f, "delete", f.Do.Delete)
 	l.user(path, f, "remove", f.Do.Remove)

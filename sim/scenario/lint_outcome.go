@@ -23,6 +23,7 @@ func (l *linter) outcome(path string, o *Outcome, object string) {
 			l.cancelled(fmt.Sprintf("%s.cancelled[%d]", path, i), name, object)
 		}
 	}
+	l.acted(path+".actions", o.Actions, object)
 	if o.Updated != nil {
 		distinct(l, path+".updated", *o.Updated)
 		l.updated(path+".updated", *o.Updated, object)

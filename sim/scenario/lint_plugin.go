@@ -19,12 +19,21 @@ func (l *linter) plugin(i int) {
 			l.complain(path+".name", "its executable would have the name of that of %s, %s; choose another", quote(other.Name), p.File())
 		}
 	}
-	l.oneOf(path+".action", string(p.Action), "an item action", actions())
-	if p.Action == RestoreItemAction && len(l.scenario.Restores) == 0 && len(l.decodeErrors) == 0 {
-		l.complain(path+".action", "a RestoreItemAction is never called without a restore; add \"restore: {}\"")
+	l.oneOf(path+".action", string(p.Action), "an action", actions())
+	if p.Action.object() == "restore/" && len(l.scenario.Restores) == 0 && len(l.decodeErrors) == 0 {
+		l.complain(path+".action", "a %s is never called without a restore; add \"restore: {}\"", p.Action)
 	}
 	if p.Action == DeleteItemAction && len(l.decodeErrors) == 0 && !l.fates.backups {
 		l.complain(path+".action", "a DeleteItemAction is never called unless a backup is deleted; add a fault that deletes one, or a ttl")
+	}
+	if p.Action.Once() {
+		l.once(path, p)
+		l.start(i)
+		l.behaviour(path+".execute", p.Execute.Behaviour)
+		return
+	}
+	if l.has(path+".deadline") && l.sound(path+".action") {
+		l.complain(path+".deadline", "is of actions that are called once for a backup or restore, such as a %s; remove it", PreBackupAction)
 	}
 	l.version(path, p)
 	if len(p.Resources) == 0 {

@@ -86,6 +86,9 @@ func (l *linter) never(object, name string) string {
 	} else if location := l.scenario.BackupNamed(of).StorageLocation; rejected && location != defaultStorageLocation {
 		return "the backup fails validation: there is no storage location " + quote(location) + "; choose another phase"
 	}
+	if a := preAction(name); a != "" && !slices.ContainsFunc(l.scenario.Plugins, func(p Plugin) bool { return p.Action == a }) {
+		return "there is no " + string(a) + "; add a plugin that is one, or choose another phase"
+	}
 	switch p {
 	case phase.Deleting:
 		if !l.fates.deleted[object] {
@@ -111,6 +114,15 @@ func (l *linter) call(path string, c *Call) {
 	named := func(is func(Plugin) bool) bool {
 		return slices.ContainsFunc(l.scenario.Plugins, func(p Plugin) bool { return p.Name == c.Plugin && is(p) })
 	}
+	once := named(func(p Plugin) bool { return p.Action.Once() })
+	if c.Method != "Execute" && once && !named(func(p Plugin) bool { return !p.Action.Once() }) {
+		l.complain(path+".method", "is never called, as the plugin's actions are called once for a backup or restore, and have Execute alone")
+	}
+	if phases := calledIn(c.Method, once); c.Phase != "" && len(phases) == 0 {
+		l.complain(path+".phase", "%s is called for no backup or restore, and told no phase; remove it", c.Method)
+	} else {
+		l.oneOf(path+".phase", c.Phase, "a phase in which "+c.Method+" is called", phases)
+	}
 	switch c.Method {
 	case "Progress", "Cancel":
 		if !named(func(p Plugin) bool { return p.Operation != nil }) {
@@ -121,9 +133,27 @@ func (l *linter) call(path string, c *Call) {
 			l.complain(path+".method", "is never called, as the plugin has Velero wait for no additional items; add execute.waitForAdditionalItems: true")
 		}
 	}
-	if resources := resourcesIn(l.scenario.Items, nil); l.certain() && !named(func(p Plugin) bool { return serves(p, resources) }) {
+	if resources := resourcesIn(l.scenario.Items, nil); l.certain() && !named(func(p Plugin) bool { return p.Action.Once() || serves(p, resources) }) {
 		l.complain(path+".plugin", "is never called, as the scenario has no item of its resources; add one to items")
 	}
+}
+
+// calledIn are the phases that a method may be told; once: of actions that are called once for a backup or restore, too.
+func calledIn(method string, once bool) []string {
+	running := []string{phase.InProgress.String()}
+	switch method {
+	case "Execute":
+		running = append(running, phase.Finalizing.String(), phase.FinalizingPartiallyFailed.String())
+		if once {
+			running = append(running, append(finalPhases(), phase.Deleting.String())...)
+		}
+		return running
+	case "Progress", "Cancel":
+		return append(running, phase.WaitingForPluginOperations.String(), phase.WaitingForPluginOperationsPartiallyFailed.String())
+	case "AreAdditionalItemsReady":
+		return running
+	}
+	return nil
 }
 
 // certain tells whether all that says what Velero does in the scenario is right, so that a check can rest on it.

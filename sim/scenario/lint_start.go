@@ -36,12 +36,15 @@ func (l *linter) start(i int) {
 	if strikes > 1 {
 		l.complain(path, "exit, handshake and protocol exclude each other; keep one")
 	}
+	for _, name := range []string{"nth", "times"} {
+		if strikes == 0 && l.has(path+"."+name) {
+			l.complain(path+"."+name, "says when exit, handshake or protocol strikes, and there is none; add one or remove this")
+		}
+	}
+	l.positive(path+".nth", p.Start.Nth == 0)
 	same := func(other Plugin) bool { return other.Name == p.Name }
 	if j := slices.IndexFunc(l.scenario.Plugins, same); j < i {
 		l.complain(path, "the process is that of plugins[%d], which has the same name; say there how it starts", j)
-	}
-	if l.decoded("worlds") && l.sound("worlds") && !slices.Equal(l.scenario.Worlds, []string{"envtest"}) {
-		l.complain(path, "only the world envtest starts processes of plugins; add \"worlds: [envtest]\"")
 	}
 }
 
@@ -52,9 +55,9 @@ func (l *linter) unstarted() bool {
 	if !l.decoded("plugins") || !l.sound("plugins") || !l.sound("expect.server") {
 		return e.Server != ""
 	}
-	switch i := slices.IndexFunc(l.scenario.Plugins, func(p Plugin) bool { return p.Start.Fails() }); {
+	switch i := slices.IndexFunc(l.scenario.Plugins, func(p Plugin) bool { return p.Start.Strikes(1) }); {
 	case e.Server == "" && i >= 0:
-		l.complain(fmt.Sprintf("plugins[%d].start", i), "with such a plugin the server does not start; expect \"server: %s\", and nothing else", DoesNotStart)
+		l.complain(fmt.Sprintf("plugins[%d].start", i), "with such a plugin the server does not start; expect \"server: %s\", and nothing else, or say \"nth: 2\"", DoesNotStart)
 		return true
 	case e.Server == "":
 		return false

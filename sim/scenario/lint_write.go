@@ -14,7 +14,8 @@ type written struct {
 }
 
 // The phases are those of Velero's pkg/apis/velero/v1. What never happens: only schedules and backup sync create backups, and nothing
-// of the server creates the other objects of the user; a restore creates items.
+// of the server creates the other objects of the user; a restore creates items. A plugin may do what it likes with those that something is
+// expected of.
 func writtenKind(kind string) written {
 	all := writeVerbs()
 	switch kind {
@@ -47,6 +48,11 @@ func (l *linter) writtenObjects() []string {
 	for _, item := range l.scenario.Items {
 		objects = append(objects, string(item))
 	}
+	for _, m := range l.scenario.Expect.Items() {
+		if item, ok := m.Item(); ok && !slices.Contains(l.scenario.Items, item) {
+			objects = append(objects, string(item))
+		}
+	}
 	return objects
 }
 
@@ -58,7 +64,7 @@ func (l *linter) writes(object string) needs {
 		return needs{all: []string{object}}
 	case kind == "deletion":
 		return needs{all: []string{"backup/" + name}}
-	case object == "" || kind == "location" || kind == "schedule":
+	case object == "" || kind == "location" || kind == "schedule" || l.scenario.Expect.Of(Item(object)):
 		return needs{}
 	}
 	return needs{any: "restore"}
@@ -76,7 +82,10 @@ func (l *linter) write(path string, w *Write) {
 	if w.Object == "" || !l.sound(path) || !l.cast() {
 		return
 	}
-	kind := writtenKind(kindOf(w.Object))
+	kind, expected := writtenKind(kindOf(w.Object)), l.scenario.Expect.Of(Item(w.Object))
+	if expected {
+		kind.verbs = writeVerbs()
+	}
 	for _, p := range []struct{ field, phase string }{{".from", w.From}, {".phase", w.Phase}} {
 		if p.phase != "" && len(kind.phases) == 0 {
 			l.complain(path+p.field, "an item has no phases; remove it")
@@ -91,8 +100,8 @@ func (l *linter) write(path string, w *Write) {
 	switch of, name, _ := strings.Cut(w.Object, "/"); {
 	case of == "deletion" && !l.fates.deleted["backup/"+name]:
 		l.complain(path+".object", "is never written, as nothing deletes backup/%s; add a fault that does, or a ttl", name)
-	case len(kind.phases) == 0 && len(l.scenario.Restores) == 0:
-		l.complain(path+".object", "is never written, as the server writes items when it restores them; add \"restore: {}\"")
+	case len(kind.phases) == 0 && len(l.scenario.Restores) == 0 && !expected:
+		l.complain(path+".object", "is never written, as the server writes items when it restores them; add \"restore: {}\", or expect something of it under expect.manifests if a plugin writes it")
 	}
 }
 
@@ -134,7 +143,7 @@ func legal(k phase.Kind, from, to phase.Phase) bool {
 		}
 	}
 	return slices.ContainsFunc(readings, func(r phase.Rules) bool {
-		_, ok := r.Legal(k)[phase.Edge{From: from, To: to}]
+		_, ok := r.LegalWithActions(k)[phase.Edge{From: from, To: to}]
 		return ok
 	})
 }
@@ -142,8 +151,8 @@ func legal(k phase.Kind, from, to phase.Phase) bool {
 // atWrite checks what strikes a write only.
 func (l *linter) atWrite(path string, f *Fault) {
 	do := path + ".do"
-	refuses, loses, delays := l.has(do+".refuse"), l.has(do+".loseReply"), l.has(do+".latency")
-	if !refuses && !loses && !delays {
+	refuses, loses := l.has(do+".refuse"), l.has(do+".loseReply")
+	if !refuses && !loses {
 		return
 	}
 	w := f.At.Write
@@ -165,9 +174,6 @@ func (l *linter) atWrite(path string, f *Fault) {
 	}
 	if loses && !f.Do.LoseReply {
 		l.complain(do+".loseReply", "does nothing; write true")
-	}
-	if delays {
-		l.positive(do+".latency", f.Do.Latency.Duration == 0)
 	}
 }
 

@@ -22,6 +22,7 @@ func objectKinds() []objectKind {
 		{"v1", "PersistentVolumeClaim", "persistentvolumeclaims", false},
 		{"v1", "Pod", "pods", false},
 		{"apps/v1", "Deployment", "deployments", false},
+		{"apps/v1", "StatefulSet", "statefulsets", false},
 		{"velero.io/v1", "VolumeSnapshotLocation", "volumesnapshotlocations", false},
 	}
 }

@@ -203,6 +203,16 @@ func TestEveryField(t *testing.T) {
 				At: scenario.Point{Phase: "InProgress", Object: "restore/r", Nth: 1},
 				Do: scenario.Do{Kill: &scenario.Kill{RestartAfter: seconds(10)}},
 			},
+			{
+				ID: "fault-4",
+				At: scenario.Point{Phase: "Finalizing", Object: "restore/r", Nth: 1},
+				Do: scenario.Do{Pause: seconds(60)},
+			},
+			{
+				ID: "fault-5",
+				At: scenario.Point{Phase: "Finalizing", Object: "restore/r", Nth: 1},
+				Do: scenario.Do{Rollout: &scenario.Rollout{Overlap: seconds(120)}},
+			},
 		},
 		Expect: scenario.Expect{
 			Object: "restore/r",
@@ -247,11 +257,11 @@ func TestSeveralObjects(t *testing.T) {
 	}
 	want := created{
 		Backups: []scenario.Backup{
-			{Name: "backup-1", BackupSpec: first},
+			{Name: "backup-1", BackupSpec: first, Annotations: map[string]string{"example.io/quiesces.prebackup": "skip"}},
 			{Name: "elsewhere", BackupSpec: elsewhere, At: &scenario.Point{Phase: "InProgress", Object: "backup/backup-1", Nth: 1}},
 		},
 		Restores: []scenario.Restore{
-			{Name: "restore-1", Backup: "backup-1", ItemOperationTimeout: hours(4)},
+			{Name: "restore-1", Backup: "backup-1", ItemOperationTimeout: hours(4), Annotations: map[string]string{"example.io/quiesces.prerestore": "skip"}},
 			{
 				Name: "early", Backup: "daily-1", ItemOperationTimeout: hours(4),
 				At: &scenario.Point{Store: &scenario.Access{Verb: "put", Key: "backups/backup-1/velero-backup.json"}, Nth: 1},
@@ -267,11 +277,14 @@ func TestSeveralObjects(t *testing.T) {
 			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": "web", "name": "web"},
 			"spec": map[string]any{"priority": int64(1), "overhead": []any{0.5, int64(1000), true, nil, "x"}},
 		}},
-		Versions: []int{1, 1, 2, 2, 2},
+		Versions: []int{1, 1, 2, 2, 2, 0},
 	}
 	got := created{s.Backups, s.Restores, s.Schedules, s.Items, s.Manifests, nil}
 	for _, p := range s.Plugins {
 		got.Versions = append(got.Versions, p.Version)
+		if want := map[bool]time.Duration{true: 5 * time.Minute}[p.Action.Once()]; p.Deadline.Duration != want {
+			t.Errorf("the deadline of %s is %s, want %s", p.Name, p.Deadline, want)
+		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -282,7 +295,10 @@ func TestSeveralObjects(t *testing.T) {
 		Outcomes: scenario.Outcomes{
 			Outcome: scenario.Outcome{Phase: scenario.Deleted},
 			Objects: map[string]scenario.Outcome{
-				"backup/elsewhere":  {Phase: "FailedValidation", Errors: &none, Warnings: &two},
+				"backup/elsewhere": {
+					Phase: "FailedValidation", Errors: &none, Warnings: &two,
+					Actions: []scenario.ActionOutcome{{Plugin: "example.io/quiesces", Action: scenario.PreBackupAction, Phase: scenario.ActionSkipped, Calls: &none}},
+				},
 				"restore/restore-1": {Phase: "Completed", Operations: &scenario.Operations{Attempted: 1, Completed: 1}},
 			},
 			Must: []scenario.Point{{Phase: "Deleting", Object: "backup/backup-1", Nth: 1}},

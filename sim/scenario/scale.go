@@ -11,13 +11,19 @@ import (
 // RealTimeScale is how much shorter what the specification gives a length is in real time: polls, and the deadline of calls.
 const RealTimeScale = 0.05
 
+// patchTries is how long Velero tries the patch that ends a run, with the default resource timeout: an outage of the API server that it
+// outlasts, it outlasts in real time, too.
+const patchTries = 40 * time.Second
+
 // RealTime returns a copy of the scenario that a world without virtual time can run: as Scaled does, so far apart that a machine
-// under load keeps the order, that a server that was killed is back, and that an outage was seen, before the next thing happens. A call
+// under load keeps the order, that a server that was killed is back or its successor has started, and that an outage was seen, before the next thing happens. A call
 // that takes longer than its deadline still does. How long a fault strikes is scaled as polls and timeouts of the server are. Of sums, the
-// order is kept of a kill's delay and its restart; others may change theirs.
+// order is kept of a fault's delay and how long what it does to the server goes on; others may change theirs.
 func (s *Scenario) RealTime() *Scenario {
 	step := 3 * time.Second
-	if slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do.Kill != nil || f.Do.Outage.Duration > 0 }) {
+	if slices.ContainsFunc(s.Faults, func(f Fault) bool {
+		return f.Do.Kill != nil || f.Do.Rollout != nil || f.Do.Outage.Duration > 0 || f.Do.APIOutage.Duration > patchTries
+	}) {
 		step = 15 * time.Second
 	}
 	step = max(step, time.Duration(len(s.Items))*50*time.Millisecond) // in which each is backed up
@@ -34,8 +40,12 @@ func (s *Scenario) RealTime() *Scenario {
 		d.Duration = max(500*time.Millisecond, time.Duration(RealTimeScale*float64(d.Duration)))
 	}
 	for i := range c.Faults { // retries go on for a time that the resource timeout gives
-		if f := &c.Faults[i]; f.For.Duration > 0 {
+		f := &c.Faults[i]
+		if f.For.Duration > 0 {
 			f.For.Duration = max(500*time.Millisecond, time.Duration(RealTimeScale*float64(f.For.Duration)))
+		}
+		if d := s.Faults[i].Do.APIOutage.Duration; d > 0 && d <= patchTries {
+			f.Do.APIOutage.Duration = max(500*time.Millisecond, time.Duration(RealTimeScale*float64(d)))
 		}
 	}
 	if _, expires := s.Expires(); !expires { // else it is among the instants that keep their order
@@ -58,8 +68,8 @@ func (s *Scenario) shorten(step, least, slow time.Duration) *Scenario {
 		lengths = append(lengths, d.Duration)
 	}
 	for _, f := range s.Faults {
-		if f.Do.Kill != nil {
-			lengths = append(lengths, f.restarted())
+		if f.Do.lasting() != nil {
+			lengths = append(lengths, f.until())
 		}
 	}
 	slices.Sort(lengths)
@@ -76,8 +86,8 @@ func (s *Scenario) shorten(step, least, slow time.Duration) *Scenario {
 		d.Duration = short[d.Duration]
 	}
 	for i, f := range s.Faults {
-		if f.Do.Kill != nil {
-			copied.Faults[i].Do.Kill.RestartAfter.Duration = short[f.restarted()] - short[f.At.Delay.Duration]
+		if lasts := copied.Faults[i].Do.lasting(); lasts != nil {
+			lasts.Duration = short[f.until()] - short[f.At.Delay.Duration]
 		}
 	}
 	originals := s.timeouts()
@@ -113,16 +123,20 @@ func (s *Scenario) clone() *Scenario {
 		if k := c.Faults[i].Do.Kill; k != nil {
 			c.Faults[i].Do.Kill = new(*k)
 		}
+		if x := c.Faults[i].Do.Rollout; x != nil {
+			c.Faults[i].Do.Rollout = new(*x)
+		}
 	}
 	return &c
 }
 
-// restarted is when a server that the fault kills starts again, counted from the fault's point.
-func (f Fault) restarted() time.Duration {
-	return f.At.Delay.Duration + f.Do.Kill.RestartAfter.Duration
+// until is when what the fault does to the server is over, counted from the fault's point.
+func (f Fault) until() time.Duration {
+	return f.At.Delay.Duration + f.Do.lasting().Duration
 }
 
-// durations of what happens in a run, counted from where it begins: not those that are expected of it, nor that of a restart.
+// durations of what happens in a run, counted from where it begins: not those that are expected of it, nor those that are counted from a
+// fault's delay.
 func (s *Scenario) durations() []*Duration {
 	all := s.timeouts()
 	for i := range s.Backups {
@@ -154,7 +168,7 @@ func (s *Scenario) durations() []*Duration {
 		for _, b := range p.methods() {
 			all = append(all, &b.Delay)
 		}
-		all = append(all, &p.Start.Delay)
+		all = append(all, &p.Start.Delay, &p.Deadline)
 		all = append(all, &p.AreAdditionalItemsReady.After)
 		if p.Operation != nil {
 			for j := range p.Operation.Progress {
@@ -165,8 +179,10 @@ func (s *Scenario) durations() []*Duration {
 	for i := range s.Faults {
 		f := &s.Faults[i]
 		all = append(all, &f.At.Delay, &f.Do.Latency)
-		if f.Do.Outage.Duration > 0 {
-			all = append(all, &f.Do.Outage)
+		for _, lasts := range []*Duration{&f.Do.Outage, &f.Do.StaleCache, &f.Do.APIOutage} {
+			if lasts.Duration > 0 {
+				all = append(all, lasts)
+			}
 		}
 	}
 	return all

@@ -169,6 +169,31 @@ expect: {phase: Completed}
 	}
 }
 
+// TestRealTimeOfOutages: one of the API server that Velero's tries outlast is scaled as they are, another among the instants that keep
+// their order, as stale caches are.
+func TestRealTimeOfOutages(t *testing.T) {
+	s, errs := scenario.Parse("s.yaml", []byte(`
+apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: s}
+faults:
+- {at: {phase: InProgress}, do: {apiOutage: 20s}}
+- {at: {phase: Finalizing}, do: {apiOutage: 10m}}
+- {at: {phase: Finalizing, delay: 1m}, do: {staleCache: 2m}}
+expect: {phase: Completed}
+`))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	r := s.RealTime()
+	got := []time.Duration{
+		r.Faults[0].Do.APIOutage.Duration, r.Faults[2].At.Delay.Duration, r.Faults[2].Do.StaleCache.Duration, r.Faults[1].Do.APIOutage.Duration,
+	}
+	if diff := cmp.Diff([]time.Duration{time.Second, 30 * time.Second, 45 * time.Second, time.Minute}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestRealTimeOfManyItems: the longest length comes when all items have been backed up.
 func TestRealTimeOfManyItems(t *testing.T) {
 	text := "apiVersion: velosim.io/v1alpha1\nkind: Scenario\nmetadata: {name: s}\n" +
@@ -182,5 +207,44 @@ func TestRealTimeOfManyItems(t *testing.T) {
 	}
 	if at := s.RealTime().Plugins[0].Operation.Progress[0].At.Duration; at < 20*time.Second {
 		t.Errorf("the operations end after %v", at)
+	}
+}
+
+// TestRealTimeKeepsWhatLasts: a pause or an overlap that outlasts a timeout, counted from its delay, does so in real time, and one that does
+// not, does not.
+func TestRealTimeKeepsWhatLasts(t *testing.T) {
+	for _, test := range []struct {
+		do       string
+		outlasts bool
+	}{
+		{"pause: 40m", false},
+		{"pause: 50m", true},
+		{"rollout: {overlap: 40m}", false},
+		{"rollout: {overlap: 50m}", true},
+	} {
+		s, errs := scenario.Parse("s.yaml", []byte(`
+apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: s}
+backup: {itemOperationTimeout: 1h}
+plugins: [{name: example.io/mover, operation: {progress: [{at: 0s}]}}]
+faults: [{at: {phase: WaitingForPluginOperations, delay: 15m}, do: {`+test.do+`}}]
+expect: {phase: PartiallyFailed}
+`))
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		real := s.RealTime()
+		x, timeout := real.Faults[0], real.Backups[0].ItemOperationTimeout.Duration
+		lasts := x.Do.Pause.Duration
+		if x.Do.Rollout != nil {
+			lasts = x.Do.Rollout.Overlap.Duration
+		}
+		if over := x.At.Delay.Duration+lasts > timeout; over != test.outlasts || lasts < 3*time.Second {
+			t.Errorf("%s: %s after %s, of a timeout of %s", test.do, lasts, x.At.Delay, timeout)
+		}
+		if do := s.Faults[0].Do; do.Pause.Duration+lasts == lasts && do.Rollout.Overlap.Duration < time.Minute {
+			t.Errorf("%s: the original has changed", test.do)
+		}
 	}
 }

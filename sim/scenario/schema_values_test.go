@@ -31,6 +31,9 @@ func values(s *jsonschema.Schema, of, field string) {
 		s.Enum = enum(scenario.Releases())
 	case "action":
 		s.Enum = enum(scenario.Actions())
+		if of == "ActionOutcome" {
+			s.Enum = enum(scenario.OnceActions())
+		}
 	case "resources":
 		s.Enum = enum(scenario.Resources(false))
 	case "location":
@@ -56,7 +59,11 @@ func values(s *jsonschema.Schema, of, field string) {
 		if of == "Write" { // of several kinds of objects
 			return
 		}
-		phases := scenario.PhasesOf(phase.Backup)
+		if of == "ActionOutcome" {
+			s.Enum = enum(scenario.ActionPhases())
+			return
+		}
+		phases := append(scenario.PhasesOf(phase.Backup), phase.FailedPreRestoreActions.String())
 		if of != "Point" && field == "phase" {
 			phases = append(phases, scenario.Deleted)
 		}

@@ -28,6 +28,8 @@ type Scenario struct {
 	Releases []string `json:"releases,omitempty"`
 	// Server is how Velero's server was started.
 	Server Server `json:"server,omitzero"`
+	// CRDs are what Velero's own definitions of its objects are like, where they are not those of its release.
+	CRDs CRDs `json:"crds,omitzero"`
 	// Store is what the object store is like.
 	Store Store `json:"store,omitzero"`
 	// Backup is short for a list with one backup. Parse makes Backups of it.
@@ -82,6 +84,8 @@ type Backup struct {
 	// Name of the Backup object. Default: backup-1, backup-2, ….
 	Name string `json:"name,omitempty"`
 	BackupSpec
+	// Annotations of the Backup object: {example.io/quiesce.prebackup: skip} skips the plugin's PreBackupAction.
+	Annotations map[string]string `json:"annotations,omitempty"`
 	// At is the point at which the user creates it. Default: when what comes before it in its list has ended.
 	At *Point `json:"at,omitempty"`
 }
@@ -116,6 +120,8 @@ type Restore struct {
 	ItemOperationTimeout Duration `json:"itemOperationTimeout,omitzero"`
 	// Spec is what else the Restore's spec says.
 	Spec Spec `json:"spec,omitempty"`
+	// Annotations of the Restore object: {example.io/quiesce.prerestore: skip} skips the plugin's PreRestoreAction.
+	Annotations map[string]string `json:"annotations,omitempty"`
 	// At is the point at which the user creates it, whatever has become of its backup. Default: when all backups without At have
 	// ended, and the restores before it, if its backup is Completed or PartiallyFailed.
 	At *Point `json:"at,omitempty"`

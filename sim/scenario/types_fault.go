@@ -40,6 +40,8 @@ type Call struct {
 	Plugin string `json:"plugin"`
 	// Method of it.
 	Method string `json:"method"`
+	// Phase of the backup or restore for which it is called, as the plugin is told. Default: any.
+	Phase string `json:"phase,omitempty"`
 }
 
 // Access is an access to the object store.
@@ -50,8 +52,8 @@ type Access struct {
 	Key string `json:"key"`
 }
 
-// Write names a write that the server itself sends to the API server; not the user's writes, nor those of plugins. One that is repeated
-// is another one.
+// Write names a write that the server itself sends to the API server, or a plugin that writes an item of which `expect.manifests` speaks;
+// not the user's writes, nor others of plugins. One that is repeated is another one.
 type Write struct {
 	// Object that is written: backup/NAME, restore/NAME, schedule/NAME, location/default, deletion/NAME, which is the request to delete the
 	// backup NAME, or an item. Default: with From or Phase the object that the expectations speak of first, else any.
@@ -68,6 +70,11 @@ type Write struct {
 type Do struct {
 	// Kill the server.
 	Kill *Kill `json:"kill,omitempty"`
+	// Pause is how long the server's process is stopped, as SIGSTOP does until SIGCONT. Its plugins go on, and so does time: what has come
+	// due meanwhile, it does then. A server that is paused can be killed.
+	Pause Duration `json:"pause,omitzero"`
+	// Rollout replaces the server, as a rolling update of Velero's Deployment does: the next one starts while it runs on.
+	Rollout *Rollout `json:"rollout,omitempty"`
 	// Fail, at a store point, makes the access fail with this error, without an effect.
 	Fail string `json:"fail,omitempty"`
 	// Lose, at a store point, removes the object just before the access.
@@ -76,8 +83,16 @@ type Do struct {
 	Refuse string `json:"refuse,omitempty"`
 	// LoseReply, at a write, breaks the connection once the write was applied, so that the server does not learn that it was.
 	LoseReply bool `json:"loseReply,omitempty"`
-	// Latency, at a write, holds the request up for so long, or with at.after its reply.
+	// Latency, at a write or a store point, holds the request up for so long, or with at.after its reply.
 	Latency Duration `json:"latency,omitzero"`
+	// BreakWatches ends every watch that the server has.
+	BreakWatches *BreakWatches `json:"breakWatches,omitempty"`
+	// StaleCache is how long nothing that changes in the cluster comes to the server's watches, so that its caches stay as they are. What has
+	// changed comes afterwards, in order. The server's writes, and reads that go past its caches, are as ever.
+	StaleCache Duration `json:"staleCache,omitzero"`
+	// APIOutage is how long the server and its plugins cannot reach the API server: every request fails, as if nothing listened, and
+	// every watch ends. The user can. A server that is to start meanwhile starts when it is over.
+	APIOutage Duration `json:"apiOutage,omitzero"`
 	// Delete, as `velero backup delete` and `velero restore delete` do: the user asks Velero to delete backup/NAME, or deletes
 	// restore/NAME.
 	Delete string `json:"delete,omitempty"`
@@ -101,6 +116,11 @@ type Do struct {
 	Create string `json:"-"`
 }
 
+// Severs tells whether it strikes the server's way to the API server as a whole.
+func (d Do) Severs() bool {
+	return d.BreakWatches != nil || d.StaleCache.Duration > 0 || d.APIOutage.Duration > 0
+}
+
 // repeats tells whether it can strike more than once.
 func (d Do) repeats() bool {
 	return d.Fail != "" || d.Crash != nil || d.Refuse != "" || d.LoseReply || d.Latency.Duration > 0
@@ -108,9 +128,3 @@ func (d Do) repeats() bool {
 
 // Lose removes an object from the object store.
 type Lose struct{}
-
-// Kill ends the server at once, as SIGKILL does, and its plugin processes with it.
-type Kill struct {
-	// RestartAfter is how long the server stays down. Default: 10s.
-	RestartAfter Duration `json:"restartAfter,omitzero"`
-}

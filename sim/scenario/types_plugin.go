@@ -3,9 +3,10 @@ package scenario
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
-// Action is the kind of item action that a plugin registers.
+// Action is the kind of action that a plugin registers.
 type Action string
 
 // The item actions that a plugin can be.
@@ -15,22 +16,34 @@ const (
 	DeleteItemAction  Action = "DeleteItemAction"
 )
 
-// Plugin is the script of one item action.
+// The actions that are called once for a backup or restore, as design/new-prepost-backuprestore-plugin-hooks.md proposes. No release of
+// Velero has them.
+const (
+	PreBackupAction   Action = "PreBackupAction"
+	PostBackupAction  Action = "PostBackupAction"
+	PreRestoreAction  Action = "PreRestoreAction"
+	PostRestoreAction Action = "PostRestoreAction"
+)
+
+// Plugin is the script of one action.
 type Plugin struct {
 	// Name as Velero registers it: example.io/mover.
 	Name string `json:"name"`
-	// Action is the kind of item action. Default: BackupItemAction.
+	// Action is the kind of action. Those that are called once for a backup or restore, PreBackupAction, PostBackupAction, PreRestoreAction
+	// and PostRestoreAction, have Execute alone. Default: BackupItemAction.
 	Action Action `json:"action,omitempty"`
-	// Version of Velero's interface for the action: 1 knows no operations. Default: 2; 1 for a DeleteItemAction, which has no other.
+	// Version of Velero's interface for the item action: 1 knows no operations. Default: 2; 1 for a DeleteItemAction, which has no other.
 	Version int `json:"version,omitempty"`
-	// Resources that AppliesTo selects. Default: configmaps.
+	// Deadline of each call of an action that is called once for a backup or restore. Default: 10m.
+	Deadline Duration `json:"deadline,omitzero"`
+	// Resources that AppliesTo of an item action selects. Default: configmaps.
 	Resources []string `json:"resources,omitempty"`
 	// Start is how the plugin's process misbehaves that Velero starts: once to list what it registers, when the server starts, and then
-	// whenever it needs the plugin. Only the world envtest has plugin processes.
+	// whenever it needs the plugin.
 	Start Start `json:"start,omitzero"`
 	// AppliesTo is how the method misbehaves that says what the plugin selects.
 	AppliesTo Behaviour `json:"appliesTo,omitzero"`
-	// Execute is the script of the method that is called for each item.
+	// Execute is the script of the method that is called for each item, or once for a backup or restore.
 	Execute Execute `json:"execute,omitzero"`
 	// Operation is the asynchronous operation that Execute starts for each item. Default: none.
 	Operation *Operation `json:"operation,omitempty"`
@@ -45,10 +58,15 @@ type Plugin struct {
 // File is the name of the plugin's executable in a server's plugin folder.
 func (p Plugin) File() string { return strings.ReplaceAll(p.Name, "/", "-") }
 
-// Start is how each start of a plugin's process goes. Without any field, as it should. Exit, Handshake and Protocol exclude each other;
-// with one of them the server does not start (DiscoverPlugins, pkg/plugin/clientmgmt/process/registry.go).
+// Start is how the starts of a plugin's process go. Without any field, as they should. Exit, Handshake and Protocol exclude each other.
+//
+// The first start is the server's, to list what the plugin registers; if it fails, the server does not start (DiscoverPlugins,
+// pkg/plugin/clientmgmt/process/registry.go). Then each run of a backup or restore, each pass over the operations of one, each finalizer
+// and each deletion has a process of its own, which starts before any of its methods is called (getRestartableProcess,
+// pkg/plugin/clientmgmt/manager.go), if it is asked for: a pass asks for the plugins of the operations that run, a restore's finalizer for
+// none, and the others for all of their action.
 type Start struct {
-	// Delay before the process does anything, less than the minute that Velero waits for a handshake. Default: 0s.
+	// Delay before the process does anything, at every start, less than the minute that Velero waits for a handshake. Default: 0s.
 	Delay Duration `json:"delay,omitzero"`
 	// Exit: the process ends before its handshake.
 	Exit bool `json:"exit,omitempty"`
@@ -57,10 +75,28 @@ type Start struct {
 	Handshake Handshake `json:"handshake,omitempty"`
 	// Protocol is a version of the plugin protocol that Velero does not know; its own is 2.
 	Protocol int `json:"protocol,omitempty"`
+	// Nth is the first start that Exit, Handshake or Protocol strikes, counted from 1 and anew for each server. Default: 1.
+	Nth int `json:"nth,omitempty"`
+	// Times is how many starts in a row are struck. Default: 0, which is every one from Nth on.
+	Times int `json:"times,omitempty"`
 }
 
-// Fails tells whether the process never serves.
+// Fails tells whether some start of the process fails.
 func (s Start) Fails() bool { return s.Exit || s.Handshake != "" || s.Protocol != 0 }
+
+// Takes is how long one takes at most.
+func (s Start) Takes() time.Duration {
+	if s.Handshake == NoHandshake {
+		return pluginStartTimeout
+	}
+	return s.Delay.Duration
+}
+
+// Strikes tells whether the n-th start of a server's fails, counted from 1.
+func (s Start) Strikes(n int) bool {
+	first := max(s.Nth, 1)
+	return s.Fails() && n >= first && (s.Times == 0 || n-first < s.Times)
+}
 
 // Handshake is what is wrong with that of a plugin's process.
 type Handshake string
@@ -73,7 +109,15 @@ const (
 
 // Starts tells whether the server does: it starts each plugin to list what it registers, and ends if one cannot be.
 func (s *Scenario) Starts() bool {
-	return !slices.ContainsFunc(s.Plugins, func(p Plugin) bool { return p.Start.Fails() })
+	return !slices.ContainsFunc(s.Plugins, func(p Plugin) bool { return p.Start.Strikes(1) })
+}
+
+// StartOf is how the process of the plugins with this name starts: they share it, and the first one says how.
+func (s *Scenario) StartOf(plugin string) Start {
+	if i := slices.IndexFunc(s.Plugins, func(p Plugin) bool { return p.Name == plugin }); i >= 0 {
+		return s.Plugins[i].Start
+	}
+	return Start{}
 }
 
 // Behaviour is how one method of a plugin misbehaves. Without any field, it does not.

@@ -117,6 +117,7 @@ func Describe(t Trace, at Time) Description {
 // fold is the state that the events so far have led to.
 type fold struct {
 	server  ServerState
+	up      []ServerState // that run
 	names   []string
 	objects map[string]*Object
 	// operations are the indices in their objects' Operations.
@@ -159,7 +160,7 @@ func (f *fold) event(e Event) {
 	case e.Return != nil:
 		f.returned(e)
 	case e.Process != nil && e.Process.Name == "server":
-		f.server = ServerState{State: e.Process.State, Since: e.At, Incarnation: e.Incarnation}
+		f.process(ServerState{State: e.Process.State, Since: e.At, Incarnation: e.Incarnation})
 		if e.Process.State != "started" { // the dead one's calls are answered to nobody
 			f.calls = slices.DeleteFunc(f.calls, func(c Event) bool { return c.Incarnation == e.Incarnation })
 		}
@@ -169,6 +170,19 @@ func (f *fold) event(e Event) {
 				o.reconcile = &e
 			}
 		}
+	}
+}
+
+// process notes that a server has started, or ended. Of several that run, the last one is the server.
+func (f *fold) process(s ServerState) {
+	f.server = s
+	if s.State == "started" {
+		f.up = append(f.up, s)
+		return
+	}
+	f.up = slices.DeleteFunc(f.up, func(up ServerState) bool { return up.Incarnation == s.Incarnation })
+	if n := len(f.up); n > 0 {
+		f.server = f.up[n-1]
 	}
 }
 

@@ -52,6 +52,23 @@ func TestDescribeWaiting(t *testing.T) {
 		{"in progress", func(s *script) { s.server("started"); s.phase(backup, "", "InProgress") }, "the server to go through the items, since 0s"},
 		{"waiting, all ended", func(s *script) { s.server("started"); s.phase(backup, "", "WaitingForPluginOperations") }, "the server's next poll, since 0s"},
 		{"finalizing", func(s *script) { s.server("started"); s.phase(backup, "", "Finalizing") }, "the server to finalize it, since 0s"},
+		{"one of two servers is killed", func(s *script) {
+			s.server("started")
+			s.phase(backup, "", "InProgress")
+			s.incarnation = 2
+			s.server("started")
+			s.incarnation = 1
+			s.server("killed")
+		}, "the server to go through the items, since 0s"},
+		{"both are", func(s *script) {
+			s.server("started")
+			s.phase(backup, "", "InProgress")
+			s.incarnation = 2
+			s.server("started")
+			s.server("killed")
+			s.incarnation = 1
+			s.server("killed")
+		}, "the server, which is down (killed), since 0s"},
 		{"a reconcile failed", func(s *script) {
 			s.server("started")
 			s.phase(backup, "", "InProgress")

@@ -1,6 +1,9 @@
 package trace
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Schema is the version of the trace format that this package reads and writes.
 const Schema = 1
@@ -58,6 +61,7 @@ type Body struct {
 	Process   *Process   `json:"process,omitempty"`
 	Reconcile *Reconcile `json:"reconcile,omitempty"`
 	Rest      *Rest      `json:"rest,omitempty"`
+	Item      *Item      `json:"item,omitempty"`
 }
 
 // Created: the user created the object, or a schedule did.
@@ -166,9 +170,12 @@ type Fault struct {
 type Process struct {
 	// Name is "server" or a plugin's name.
 	Name string `json:"name"`
-	// State is started, stopped or killed.
+	// State is started, stopped or killed; of a plugin's, ProcessFailed, too.
 	State string `json:"state"`
 }
+
+// ProcessFailed is the state of a plugin's process that was started and does not serve.
+const ProcessFailed = "failed"
 
 // Reconcile: a reconcile returned an error, or panicked.
 type Reconcile struct {
@@ -202,6 +209,12 @@ type Operation struct {
 	// Phase is New, InProgress, Completed or Failed.
 	Phase string `json:"phase"`
 	Error string `json:"error,omitempty"`
+}
+
+// Item is an object of the cluster that the scenario expects something of, resource/namespace/name, when the run has ended.
+type Item struct {
+	// Manifest of the object, without metadata.managedFields; empty: there is none.
+	Manifest json.RawMessage `json:"manifest,omitempty"`
 }
 
 // End closes a trace. A trace without one was cut off.

@@ -220,7 +220,7 @@ func (b Body) bodies() int {
 	n := 0
 	for _, set := range []bool{
 		b.Created != nil, b.Deleted != nil, b.Phase != nil, b.Write != nil, b.Call != nil, b.Return != nil,
-		b.Store != nil, b.Fault != nil, b.Process != nil, b.Reconcile != nil, b.Rest != nil,
+		b.Store != nil, b.Fault != nil, b.Process != nil, b.Reconcile != nil, b.Rest != nil, b.Item != nil,
 	} {
 		if set {
 			n++

@@ -19,6 +19,7 @@ type Timeline struct {
 	waiting  []*Event               // those of them that have not been printed, in order
 	replies  map[operationKey]reply // the last one
 	versions map[string]string      // resourceVersion, by resource and name
+	servers  map[int]bool           // that run, by incarnation
 	polls    folded                 // without change since the last line
 	puts     folded                 // to the same folder
 	folder   string
@@ -46,11 +47,18 @@ func NewTimeline(w io.Writer, verbose bool) *Timeline {
 		calls:    make(map[int]*Event),
 		replies:  make(map[operationKey]reply),
 		versions: make(map[string]string),
+		servers:  make(map[int]bool),
 	}
 }
 
 // Event prints an event, or keeps it until it is clear how. The error is the writer's first.
 func (t *Timeline) Event(e Event) error {
+	if p := e.Process; p != nil && p.Name == "server" {
+		t.servers[e.Incarnation] = true
+		if p.State != "started" {
+			defer delete(t.servers, e.Incarnation)
+		}
+	}
 	switch {
 	case e.Created != nil:
 		t.line(e, "%s", e.Created.what())
@@ -74,7 +82,7 @@ func (t *Timeline) Event(e Event) error {
 	case e.Fault != nil:
 		t.line(e, "FAULT %s: %s", e.Fault.ID, e.Fault.What)
 	case e.Process != nil:
-		if p := e.Process; p.Name == "server" || p.State == "killed" {
+		if p := e.Process; p.Name == "server" || p.State == "killed" || p.State == ProcessFailed {
 			t.line(e, "process %s %s", p.Name, p.State)
 		}
 	case e.Reconcile != nil:
@@ -85,6 +93,8 @@ func (t *Timeline) Event(e Event) error {
 		t.line(e, "%s: reconcile %s: %s", e.Reconcile.Controller, how, e.Reconcile.Error)
 	case e.Rest != nil:
 		t.line(e, "%s", e.Rest.what())
+	case e.Item != nil:
+		t.line(e, "%s", e.Item.what())
 	}
 	return t.err
 }
@@ -104,10 +114,14 @@ func (t *Timeline) End(end End) error {
 	return t.err
 }
 
-// line prints a line, after what was kept.
+// line prints a line, after what was kept. Of several servers that run, it says which has done it.
 func (t *Timeline) line(e Event, format string, args ...any) {
 	t.flush()
-	t.print(e, fmt.Sprintf(format, args...))
+	what := fmt.Sprintf(format, args...)
+	if len(t.servers) > 1 && e.Incarnation > 0 {
+		what += fmt.Sprintf(" (server %d)", e.Incarnation)
+	}
+	t.print(e, what)
 }
 
 // flush prints what was kept.

@@ -117,6 +117,13 @@ func (r Rest) what() string {
 	return s
 }
 
+func (i Item) what() string {
+	if len(i.Manifest) == 0 {
+		return "at rest: there is none"
+	}
+	return "at rest: " + shorten(string(i.Manifest))
+}
+
 // count is a number of things in words.
 func count(n int, thing string) string {
 	if n == 1 {

@@ -47,7 +47,7 @@ func acts(e *trace.Event) bool {
 	switch b := &e.Body; {
 	case b.Process != nil:
 		return b.Process.State == started
-	case b.Created != nil, b.Fault != nil, b.Rest != nil:
+	case b.Created != nil, b.Fault != nil, b.Rest != nil, b.Item != nil:
 		return false
 	}
 	return true

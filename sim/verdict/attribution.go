@@ -71,13 +71,32 @@ func (r *run) attribute(found []Finding, release phase.Rules) {
 	}
 }
 
-// excuse names the rule about stale reads where nothing else explains what followed one.
+// excuse names the rule about stale reads where nothing else explains what followed one, and that about two servers where nothing else
+// explains what they did.
 func (r *run) excuse(found []Finding) {
 	for i, f := range found {
-		if len(f.Rules) == 0 && r.followsStaleRead(f) {
+		switch {
+		case len(f.Rules) > 0:
+		case r.follows(f, r.stale):
 			found[i].Rules = []string{phase.StaleReadActedUpon}
+		case r.follows(f, r.contested):
+			found[i].Rules = []string{phase.ServersNotFenced}
 		}
 	}
+}
+
+// excused reports whether the finding is about what two runs of an object have come to that know nothing of each other.
+func (r *run) excused(f Finding) bool { return r.follows(f, r.stale) || r.follows(f, r.contested) }
+
+// contests are the events, by object, from which on two servers work on the object, if the release lets them.
+func (r *run) contests(release phase.Rules) map[string]int {
+	events := map[string]int{}
+	for _, o := range r.objects {
+		if event, ok := model.Contested(o.name, r.trace); ok && phase.Named(phase.ServersNotFenced).Deviates(release) {
+			events[o.name] = event
+		}
+	}
+	return events
 }
 
 // overtaken is the rule by which a run that goes on stores what was deleted.
@@ -192,7 +211,7 @@ func (r *run) needed(name string, release phase.Rules) []string {
 	release = release.Without(phase.Named(missingOperations)).Without(phase.Named(phase.StaleReadActedUpon))
 	o := r.find(name)
 	accepted := func(rules phase.Rules) bool {
-		m, err := model.Check(rules, name, r.trace)
+		m, err := r.check(rules, name)
 		return err == nil && r.fits(o, m)
 	}
 	if !accepted(release) {

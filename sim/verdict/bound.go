@@ -18,6 +18,8 @@ const (
 	leaving = time.Minute
 	// backOff of a reconcile that fails, which is as long as all that has failed before (controller-runtime's default rate limiter).
 	backOff = 1000 * time.Second
+	// rewatch is the longest pause before informers watch again what they could not (client-go's tools/cache/reflector.go), with its jitter.
+	rewatch = time.Minute
 	// slack covers what Velero bounds only in the single digits of minutes: back-off of requeues, start-up, slow items.
 	slack = 5 * time.Minute
 )
@@ -25,8 +27,8 @@ const (
 // Bound is the trace time by which every run of the scenario has ended, or never will: for each object its item operation timeout, two
 // polls, the resource timeout and two rechecks of the queue, as each may wait for all before it; the time until schedules have made
 // their backups, until what expires or is removed has gone or come back, and until what is deleted has gone; the call deadline for each
-// call that hangs; the delays of points, faults and restarts; the delays of scripted calls; and some slack. All but the timeouts and
-// the slack come once more for each kill, as the next server begins them anew. It does not overflow.
+// call that hangs; the delays of points, faults and restarts, pauses, and the overlaps of servers; the delays of scripted calls; and some slack. All but the timeouts and
+// the slack come once more for each kill and rollout, as the next server begins them anew. It does not overflow.
 func Bound(s *scenario.Scenario) trace.Time {
 	b := bound{Scenario: s, servers: 1, total: slack}
 	b.happenings(0, phase.CallDeadline)
@@ -61,9 +63,20 @@ func (b *bound) happenings(start, deadline time.Duration) {
 			b.add(1, f.Do.Kill.RestartAfter.Duration)
 			b.add(1, start)
 			b.servers++
+		case f.Do.Rollout != nil:
+			b.add(1, f.Do.Rollout.Overlap.Duration)
+			b.add(1, start)
+			b.servers++
+		case f.Do.Pause.Duration > 0:
+			b.add(1, f.Do.Pause.Duration)
 		case f.Do.Outage.Duration > 0:
 			b.add(1, f.Do.Outage.Duration)
 			b.add(1, min(f.Do.Outage.Duration, backOff))
+		case f.Do.Severs():
+			b.add(1, f.Do.StaleCache.Duration)
+			b.add(6, f.Do.APIOutage.Duration) // see repeats
+			b.add(1, min(max(f.Do.StaleCache.Duration, f.Do.APIOutage.Duration), backOff))
+			b.add(1, rewatch)
 		case f.Do.Hang != nil:
 			b.add(1, deadline)
 		case f.Do.Delete != "":
@@ -129,18 +142,33 @@ func (b *bound) timeouts() (all []time.Duration) {
 // meets, or what came of it, and the next server makes it again.
 func (b *bound) plugin(p scenario.Plugin) {
 	objects, items := b.served(p.Action), max(1, len(b.Items))
+	if p.Action.Once() { // a call that dies with the server is made again
+		takes := p.Execute.Delay.Duration
+		if p.Execute.Hang {
+			takes = p.Deadline.Duration
+		}
+		b.add(objects*b.servers, min(takes, p.Deadline.Duration))
+		b.add(b.servers*(1+objects), p.Start.Takes())
+		return
+	}
 	add := func(calls int, m scenario.Behaviour) {
 		b.add(calls*objects*b.servers, m.Delay.Duration)
 		if m.Hang {
 			b.add(items*objects*b.servers, phase.CallDeadline)
 		}
 	}
+	b.starts(p, objects, items)
 	add(2, p.AppliesTo)
 	if p.Action == scenario.BackupItemAction {
 		b.refinalizes(saturate(0, objects*b.servers, p.AppliesTo.Delay.Duration))
 	}
-	if _, expires := b.Expires(); expires && p.Action == scenario.DeleteItemAction && (p.AppliesTo.Error != "" || p.AppliesTo.Panic != "") {
-		b.add(p.AppliesTo.Times, b.Server.GarbageCollectionFrequency.Duration) // its deletion has errors, and is requested again
+	if _, expires := b.Expires(); expires && p.Action == scenario.DeleteItemAction {
+		if p.AppliesTo.Error != "" || p.AppliesTo.Panic != "" { // its deletion has errors, and is requested again
+			b.add(p.AppliesTo.Times, b.Server.GarbageCollectionFrequency.Duration)
+		}
+		if p.Start.Fails() {
+			b.add(p.Start.Times, b.Server.GarbageCollectionFrequency.Duration)
+		}
 	}
 	add(2*items, p.Execute.Behaviour)
 	add(3*items*objects, p.Progress)
@@ -152,6 +180,20 @@ func (b *bound) plugin(p scenario.Plugin) {
 			wait = b.Server.ResourceTimeout.Duration
 		}
 		b.add(items*objects*b.servers, wait)
+	}
+}
+
+// starts adds what starts of the plugin's process take: the server's, for each object that of its run, of a deletion, and of the passes
+// that end InProgress, come last before the timeout, and come first after it, where each operation may have one of its own. A finalizer
+// whose start fails is called again after a pause that grows to backOff.
+func (b *bound) starts(p scenario.Plugin, objects, items int) {
+	b.add(b.servers*(1+objects*(3+3*items)), p.Start.Takes())
+	if !p.Start.Fails() || p.Action != scenario.BackupItemAction {
+		return
+	}
+	for i, pause := 0, 5*time.Millisecond; i < p.Start.Times && b.total < math.MaxInt64; i, pause = i+1, min(2*pause, backOff) {
+		b.add(b.servers, pause)
+		b.add(b.servers, p.Start.Takes())
 	}
 }
 
@@ -168,7 +210,7 @@ func (b *bound) refinalizes(takes time.Duration) {
 // served is for how many objects a plugin of the action can be called.
 func (b *bound) served(a scenario.Action) int {
 	restores := len(b.Restores)
-	if a == scenario.RestoreItemAction {
+	if a.Serves("restore/") {
 		return max(1, restores)
 	}
 	return max(1, len(b.Objects())-restores)
@@ -178,6 +220,8 @@ func (b *bound) served(a scenario.Action) int {
 const (
 	realStart = 20 * time.Second
 	realSlack = 90 * time.Second
+	// realLease is how long the lease of a server that has died keeps the next one from post-actions.
+	realLease = 20 * time.Second
 )
 
 // RealBound is the same for a scenario that is run in real time, as it is: its durations are shortened already
@@ -191,8 +235,13 @@ func RealBound(s *scenario.Scenario, scale float64) trace.Time {
 	}
 	b.add(len(timeouts)-1, recheck) // one waits for the other in the queue
 	for _, p := range s.Plugins {
+		if p.Action.Once() {
+			b.plugin(p)
+			b.add(b.servers-1, realLease)
+			continue
+		}
 		calls := 3 * b.servers * max(1, len(s.Items)) * b.served(p.Action)
-		b.add(calls+b.servers, p.Start.Delay.Duration)
+		b.add(calls+b.servers, p.Start.Takes())
 		for _, m := range []scenario.Behaviour{p.AppliesTo, p.Execute.Behaviour, p.Progress, p.Cancel, p.AreAdditionalItemsReady.Behaviour} {
 			b.add(calls, m.Delay.Duration)
 			if m.Hang {
@@ -216,12 +265,17 @@ func (r *run) poll() time.Duration {
 	return time.Duration(r.trace.Header.Scaled(r.scenario.Server.ItemOperationSyncFrequency.Duration))
 }
 
-// patience is how long after its timeout an operation may not be cancelled: two polls, and on a real machine what that takes.
+// patience is how long after its timeout an operation may not be cancelled: two polls, what starts of
+// plugins' processes take, and on a real machine what that takes.
 func (r *run) patience() time.Duration {
+	patience := 2 * r.poll()
 	if s := r.trace.Header.Scale; s != 0 && s != 1 {
-		return 2*r.poll() + 10*time.Second
+		patience += 10 * time.Second
 	}
-	return 2 * r.poll()
+	for _, p := range r.scenario.Plugins { // in which no call is open, and nothing else is done
+		patience = saturate(patience, 2*max(1, len(r.scenario.Items))*len(r.scenario.Objects()), p.Start.Takes())
+	}
+	return patience
 }
 
 // saturate returns total + n·d, at most the longest duration there is. Neither n nor total is negative.

@@ -52,7 +52,23 @@ func TestBound(t *testing.T) {
 		{"an outage of the object store, after which Velero tries again late", func(s *scenario.Scenario) {
 			faulty(scenario.Do{Outage: d(time.Hour)})(s)
 		}, idle + time.Hour + 1000*time.Second},
+		{"watches that end, and caches that are stale", func(s *scenario.Scenario) {
+			faulty(scenario.Do{BreakWatches: &scenario.BreakWatches{}})(s)
+			faulty(scenario.Do{StaleCache: d(time.Hour)})(s)
+		}, idle + time.Minute + time.Hour + 1000*time.Second + time.Minute},
+		{"an outage of the API server", func(s *scenario.Scenario) {
+			faulty(scenario.Do{APIOutage: d(10 * time.Minute)})(s)
+		}, idle + 60*time.Minute + 10*time.Minute + time.Minute},
 		{"a short one", func(s *scenario.Scenario) { faulty(scenario.Do{Outage: d(time.Minute)})(s) }, idle + 2*time.Minute},
+		{"an action that hangs until its deadline, and one that takes as long, killed once", func(s *scenario.Scenario) {
+			s.Plugins = append(s.Plugins, scenario.Plugin{Action: scenario.PreBackupAction, Deadline: d(time.Hour)}, scenario.Plugin{Action: scenario.PostBackupAction, Deadline: d(time.Minute)})
+			s.Plugins[len(s.Plugins)-2].Execute.Hang, s.Plugins[len(s.Plugins)-1].Execute.Delay = true, d(time.Hour)
+			faulty(scenario.Do{Kill: &scenario.Kill{RestartAfter: d(time.Second)}})(s)
+		}, idle + again + time.Second + 2*(time.Hour+time.Minute)},
+		{"a server that is paused", func(s *scenario.Scenario) { faulty(scenario.Do{Pause: d(time.Hour)})(s) }, idle + time.Hour},
+		{"one that is replaced", func(s *scenario.Scenario) {
+			faulty(scenario.Do{Rollout: &scenario.Rollout{Overlap: d(time.Hour)}})(s)
+		}, idle + again + time.Hour},
 		{"an access that hangs", func(s *scenario.Scenario) { faulty(scenario.Do{Hang: &scenario.Hang{}})(s) }, idle + 10*time.Minute},
 		{"writes that are refused for a while", func(s *scenario.Scenario) {
 			s.Faults = []scenario.Fault{{For: d(10 * time.Minute), Do: scenario.Do{Refuse: "Timeout"}}}

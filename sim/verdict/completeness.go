@@ -70,6 +70,11 @@ func (r *run) evidence() evidence {
 			lack(name, "its state at rest, as the API has it", "the trace has none")
 		}
 	}
+	for _, m := range s.Expect.Items() {
+		if item, _ := m.Item(); r.item(item) == nil {
+			lack(string(item), "its manifest at rest", "the trace has none")
+		}
+	}
 	return e
 }
 

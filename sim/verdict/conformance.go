@@ -19,7 +19,7 @@ func (r *run) conformance(rd reading, contract []Finding) []Finding {
 			found = append(found, r.finding("conformance", o.name, event, expected, seen))
 		}
 		already := len(found)
-		legal := rd.rules.Legal(o.kind)
+		legal := r.legal(rd.rules, o)
 		has := "" // the phase that the object has
 		for _, c := range o.changes {
 			if c.To == scenario.Deleted {
@@ -44,7 +44,7 @@ func (r *run) conformance(rd reading, contract []Finding) []Finding {
 			}
 			if from != to && !c.synced && len(legal[phase.Edge{From: from, To: to}]) == 0 {
 				miss(c.event, fmt.Sprintf("a change of phase that %s allows a %s", rd.rules.Name, o.kind), phase.Edge{From: from, To: to}.String())
-				found[len(found)-1].Rules = allowing(rd.rules, o.kind, phase.Edge{From: from, To: to})
+				found[len(found)-1].Rules = r.allowing(rd.rules, o, phase.Edge{From: from, To: to})
 			}
 			view := o.view(c, from, to)
 			view.Abandoned = r.abandoned(o, c.event)
@@ -77,9 +77,9 @@ func (r *run) conformance(rd reading, contract []Finding) []Finding {
 
 // allowing is the rule by which a release makes a change of phase that the reading does not allow; none: nil. What a stale read explains,
 // stale finds.
-func allowing(rules phase.Rules, k phase.Kind, e phase.Edge) []string {
+func (r *run) allowing(rules phase.Rules, o *object, e phase.Edge) []string {
 	for _, rule := range append([]phase.Rule{phase.Named(overtaken)}, phase.All()...) { // others need faults of the API server for Deleting
-		if rule.Name != phase.StaleReadActedUpon && len(rules.With(rule).Legal(k)[e]) > 0 {
+		if rule.Name != phase.StaleReadActedUpon && len(r.legal(rules.With(rule), o)[e]) > 0 {
 			return []string{rule.Name}
 		}
 	}
@@ -139,7 +139,7 @@ func (o *object) restorable(event int) bool {
 // does not allow, though its phase would; or a call, while the object lives, with which the contract finds nothing wrong. The rules
 // are those by which the release allows it.
 func (r *run) misfit(o *object, rules phase.Rules, contract []Finding) []Finding {
-	m, err := model.Check(rules, o.name, r.trace)
+	m, err := r.check(rules, o.name)
 	judged := slices.ContainsFunc(contract, func(f Finding) bool { return f.Object == o.name })
 	if err != nil || r.fits(o, m) || r.events[m.Event].Phase == nil && judged {
 		return nil // too many states fit; or they do
@@ -150,7 +150,7 @@ func (r *run) misfit(o *object, rules phase.Rules, contract []Finding) []Finding
 	}
 	f := r.finding("conformance", o.name, m.Event, expected, m.Seen)
 	for _, rule := range phase.All() {
-		if m, err := model.Check(rules.With(rule), o.name, r.trace); err == nil && r.fits(o, m) && f.Rules == nil {
+		if m, err := r.check(rules.With(rule), o.name); err == nil && r.fits(o, m) && f.Rules == nil {
 			f.Rules = []string{rule.Name}
 		}
 	}
@@ -160,9 +160,9 @@ func (r *run) misfit(o *object, rules phase.Rules, contract []Finding) []Finding
 	return []Finding{f}
 }
 
-// fits reports whether the object fits, but for calls when it has ended, with which the contract deals.
+// fits reports whether the object fits, but for calls of item actions when it has ended, with which the contract deals.
 func (r *run) fits(o *object, m *model.Misfit) bool {
-	return m == nil || r.events[m.Event].Phase == nil && final(o.phaseAt(m.Event))
+	return m == nil || r.events[m.Event].Phase == nil && final(o.phaseAt(m.Event)) && !r.ofAction(o, m.Event)
 }
 
 // view is what the trace shows of the object at a change of phase. What Velero knows of operations is what their plugins

@@ -44,7 +44,7 @@ func (r *run) contract(rules phase.Rules) []Finding {
 func (r *run) breaches(rules phase.Rules) []Finding {
 	w := &watch{
 		run: r, deadline: !rules.PluginCallWithoutDeadline, forgets: rules.MissingOperationsReadAsNone,
-		polled: map[*object]*polled{}, watched: map[*operation]*watched{},
+		polled: map[*object]*polled{}, watched: map[*operation]*watched{}, up: map[int]bool{},
 	}
 	w.pollers[phase.Backup].watch, w.pollers[phase.Restore].watch = w, w
 	for i := range r.events {
@@ -66,8 +66,10 @@ type watch struct {
 	polled  map[*object]*polled
 	watched map[*operation]*watched
 	pollers [2]poller // by kind
-	down    bool
-	// out is until when the object store is out of reach, without which no pass begins; 0: it is not.
+	// up are the servers that run, by incarnation; down: none does.
+	up   map[int]bool
+	down bool
+	// out is until when the object store is out of reach, or the server paused, so that no pass begins; 0: neither is.
 	out   trace.Time
 	at    trace.Time
 	found []Finding
@@ -119,11 +121,14 @@ func (w *watch) event(i int, e *trace.Event) {
 		}
 	}
 	if e.Fault != nil && e.Fault.Missed == "" {
-		w.outage(i, w.run.does(e.Fault.ID).Do.Outage.Duration)
+		do := w.run.does(e.Fault.ID).Do
+		w.outage(i, max(do.Outage.Duration, do.Pause.Duration))
 	}
 	switch {
 	case e.Process != nil && e.Process.Name == server:
 		w.server(i, e)
+	case e.Process != nil && e.Process.State == trace.ProcessFailed:
+		w.unserved(i, e.Process.Name)
 	case e.Phase != nil:
 		if o := w.run.find(e.Object); o != nil {
 			w.phase(i, w.of(o), e.Phase.To)
@@ -140,7 +145,7 @@ func (w *watch) event(i int, e *trace.Event) {
 	}
 }
 
-// outage notes that the object store is out of reach for so long.
+// outage notes that no pass begins for so long.
 func (w *watch) outage(i int, lasts time.Duration) {
 	if lasts == 0 {
 		return
@@ -169,7 +174,23 @@ func (w *watch) server(i int, e *trace.Event) {
 	for _, p := range w.polled {
 		w.anew(p)
 	}
-	w.down = e.Process.State != started
+	if e.Process.State == started {
+		w.up[e.Incarnation] = true
+	} else {
+		delete(w.up, e.Incarnation)
+	}
+	w.down = len(w.up) == 0
+}
+
+// unserved takes in that a process of a plugin did not start: any of its operations may have failed, until Velero asks after it again.
+func (w *watch) unserved(i int, plugin string) {
+	for _, o := range w.run.objects {
+		for _, op := range o.operations {
+			if x := w.operation(op); op.plugin == plugin && op.event < i && x.running() {
+				x.failed = true
+			}
+		}
+	}
 }
 
 func (w *watch) phase(i int, p *polled, to string) {
@@ -242,8 +263,12 @@ func (w *watch) reply(i int, c *call) {
 
 // late reports a call that was in flight beyond its deadline.
 func (w *watch) late(event int, c *call) {
-	given := c.at + w.run.deadline()
-	if !w.deadline || w.at <= given+trace.Time(grain) {
+	deadline, demanded := w.run.deadline(), w.deadline
+	if own, ok := w.run.deadlineOf(c); ok {
+		deadline, demanded = own, true
+	}
+	given := c.at + deadline
+	if !demanded || w.at <= given+trace.Time(grain) {
 		return
 	}
 	w.report(c.object, event, fmt.Sprintf("%s is given up by %s", c.describe(), given),

@@ -90,6 +90,9 @@ func operationsOf(at *trace.Rest) map[string]int {
 	return all
 }
 
+// postLog ends the key of the log of post-actions, which ends with the server that calls them.
+const postLog = "-post-actions-logs.gz"
+
 // stored are the names of what is stored of the object, less those that a put of the other run did not store.
 func (r *run) stored(o *object, other *run) map[string]int {
 	all := map[string]int{}
@@ -106,6 +109,9 @@ func (r *run) stored(o *object, other *run) map[string]int {
 	for _, e := range other.events {
 		if e.Store != nil && e.Store.Error != "" && e.Store.Verb == "put" {
 			delete(all, e.Store.Key)
+		}
+		if e.Process != nil && e.Process.Name == server && e.Process.State == "killed" {
+			maps.DeleteFunc(all, func(key string, _ int) bool { return strings.HasSuffix(key, postLog) })
 		}
 	}
 	return all

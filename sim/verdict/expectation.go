@@ -27,6 +27,7 @@ func (r *run) expectations(rd reading) []Finding {
 			found = append(found, r.expectation(name, all[name], rd.rules)...)
 		}
 	}
+	found = append(found, r.items(rd.outcomes.Manifests)...)
 	return append(found, r.musts(rd.outcomes.Must)...)
 }
 
@@ -54,6 +55,7 @@ func (r *run) expectation(name string, want scenario.Outcome, rules phase.Rules)
 		if len(o.changes) > 0 {
 			miss(last, "phase "+named(""), "phase "+named(o.phase()))
 		}
+	case o.phase() == "" && want.Phase == phase.New.String():
 	case o.phase() != want.Phase:
 		miss(last, "phase "+named(want.Phase), "phase "+named(o.phase()))
 	}
@@ -96,6 +98,7 @@ func (r *run) expectation(name string, want scenario.Outcome, rules phase.Rules)
 			miss(len(r.events), "backed up again: "+list(expected), list(seen))
 		}
 	}
+	found = append(found, r.actions(o, want.Actions)...)
 	if want.Within.Duration > 0 && r.trace.Header.Scale == 1 && len(o.changes) > 0 {
 		if took := time.Duration(o.changes[len(o.changes)-1].at - o.createdAt); took > want.Within.Duration {
 			miss(last, inTime+want.Within.String()+" of its creation", took.String())

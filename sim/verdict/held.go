@@ -60,8 +60,14 @@ func (r *run) holder(o *object) *call {
 func (r *run) hung(c *call) bool { return c.inFlight() && r.at-c.at > r.deadline() }
 
 // overlooked is the rule by which a release leaves the object as it is, if the trace shows that, whatever has been predicted: a start
-// that overlooks a backup, or slots of the queue that others may keep. The zero Rule: none.
+// that overlooks a backup, slots of the queue that others may keep, or a phase that its CRD lacks. The zero Rule: none.
 func (r *run) overlooked(o *object) phase.Rule {
+	if r.refusesPhase(o) {
+		if o.phase() == phase.InProgress.String() {
+			return phase.Named("run-patch-given-up")
+		}
+		return phase.Named(phase.RefusedPhaseRetriedForEver)
+	}
 	since := r.lastStart()
 	switch o.phase() {
 	case phase.ReadyToStart.String():
@@ -84,6 +90,19 @@ func (r *run) overlooked(o *object) phase.Rule {
 		}
 	}
 	return phase.Rule{}
+}
+
+// refusesPhase reports whether the last write to the object was refused, as its CRD does not have the phase.
+func (r *run) refusesPhase(o *object) bool {
+	if !r.scenario.CRDs.Lack() {
+		return false
+	}
+	for _, e := range slices.Backward(r.events) {
+		if e.Write != nil && e.Object == o.name {
+			return strings.Contains(e.Write.Error, "status.phase: Unsupported value")
+		}
+	}
+	return false
 }
 
 // lastStart is the event of the server's last start.

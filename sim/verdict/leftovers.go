@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/velosim/velosim/sim/trace"
 )
 
 // timedOut is the error that Velero stores with an operation that it gave up: getBackupItemOperationProgress,
@@ -53,7 +55,7 @@ func (r *run) leftovers() []Finding {
 		switch {
 		case p.name == server && e.Process.State == stopped:
 			graceful[e.Incarnation] = i
-		case p.name == server:
+		case p.name == server || e.Process.State == trace.ProcessFailed:
 		case e.Process.State == started:
 			running[p]++
 		default:

@@ -15,7 +15,7 @@ const (
 )
 
 // liveness demands that every object has reached a final phase or is gone, within the run's bound, and that a backup that is Deleting
-// goes, unless its deletion had errors. A reading may accept phases in which objects stay: a deviation that never ends.
+// goes, unless its deletion had errors; and that what a pre-action has begun, its plugin's post-action has ended. A reading may accept phases in which objects stay: a deviation that never ends.
 func (r *run) liveness(rd reading) []Finding {
 	var found []Finding
 	bound := Bound(r.scenario)
@@ -23,6 +23,7 @@ func (r *run) liveness(rd reading) []Finding {
 		if o.created == nil && len(o.changes) == 0 {
 			continue
 		}
+		found = append(found, r.unresumed(o)...)
 		p := o.phase()
 		stays := func(expected string) {
 			holder := r.holder(o)

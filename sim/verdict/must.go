@@ -42,7 +42,7 @@ func (r *run) passed(p scenario.Point) (n int) {
 				n++
 			}
 		case p.Call != nil:
-			if c := r.calls[i]; c != nil && (e.Return != nil) == p.After && c.Plugin == p.Call.Plugin && c.Method == p.Call.Method {
+			if c := r.calls[i]; c != nil && (e.Return != nil) == p.After && c.Plugin == p.Call.Plugin && c.Method == p.Call.Method && (p.Call.Phase == "" || p.Call.Phase == c.Phase) {
 				n++
 			}
 		case p.Store != nil:
@@ -70,7 +70,7 @@ func (r *run) key(s *trace.Store) string {
 func point(p scenario.Point) string {
 	switch {
 	case p.Call != nil:
-		return fmt.Sprintf("a call of %s %s", p.Call.Plugin, p.Call.Method)
+		return strings.TrimSuffix(fmt.Sprintf("a call of %s %s in %s", p.Call.Plugin, p.Call.Method, p.Call.Phase), " in ")
 	case p.Store != nil:
 		return fmt.Sprintf("store %s %s", p.Store.Verb, p.Store.Key)
 	}

@@ -18,6 +18,8 @@ type operation struct {
 	event   int
 	// calls are those of Progress and Cancel.
 	calls []*call
+	// unserved are the events since it was started at which a process of its plugin did not start.
+	unserved []int
 }
 
 // operationID tells the operations of an object apart: two plugins may choose the same ID.
@@ -62,18 +64,29 @@ func (o outcome) String() string {
 	return [...]string{"running", "completed", "failed", "cancelled"}[o]
 }
 
-// outcome of the operation by that event: what the last Progress to return has said, or that Cancel was called.
+// outcome of the operation by that event: what the last Progress to return has said, or that Cancel was called. A pass that finds no process
+// of the plugin for an operation fails it, and does not ask after it again (getBackupItemOperationProgress,
+// pkg/controller/backup_operations_controller.go); others it asks after later.
 func (op *operation) outcome(event int) outcome {
 	n := sort.Search(len(op.calls), func(i int) bool { return op.calls[i].event > event })
+	last := running
 	for _, c := range slices.Backward(op.calls[:n]) {
-		switch {
-		case c.Method == cancel:
+		if c.Method == cancel {
 			return cancelled
-		case c.Method == progress && c.reply != nil && c.replied <= event:
-			return c.progressed()
+		}
+		if c.reply != nil && c.replied <= event {
+			last = c.progressed()
+			break
 		}
 	}
-	return running
+	asked := op.event
+	if n > 0 {
+		asked = op.calls[n-1].event
+	}
+	if last == running && slices.ContainsFunc(op.unserved, func(i int) bool { return asked < i && i <= event }) {
+		return failed
+	}
+	return last
 }
 
 // progressed is the outcome that a reply to Progress tells of.

@@ -102,6 +102,10 @@ func say(b trace.Body) string {
 		return fmt.Sprintf("%s failed: %s", b.Reconcile.Controller, b.Reconcile.Error)
 	case b.Rest != nil:
 		return fmt.Sprintf("at rest (%s): %s", b.Rest.Copy, status(b.Rest))
+	case b.Item != nil && len(b.Item.Manifest) == 0:
+		return "at rest: there is none"
+	case b.Item != nil:
+		return "at rest: it is there"
 	}
 	return "nothing"
 }

@@ -28,6 +28,8 @@ type run struct {
 	predict predict
 	waits   map[string][]string // what objects wait for when the run has ended, by name; nil: nobody has asked
 	stale   map[string]int      // the events at which objects were taken for what they had been, by name
+	// contested are the events from which on two servers work on objects, by name.
+	contested map[string]int
 	// predicted is what predict has said, by the rules without their name.
 	predicted map[phase.Rules][]model.Prediction
 }
@@ -98,6 +100,14 @@ func fold(s *scenario.Scenario, t trace.Trace) *run {
 					delete(open, id)
 				}
 			}
+		case e.Process != nil && e.Process.State == trace.ProcessFailed:
+			for _, o := range r.objects {
+				for _, op := range o.operations {
+					if op.plugin == e.Process.Name {
+						op.unserved = append(op.unserved, i)
+					}
+				}
+			}
 		case e.Return != nil:
 			if c := open[e.Return.ID]; c != nil {
 				delete(open, e.Return.ID)
@@ -150,12 +160,9 @@ const (
 	waits     = "WaitingForPluginOperations" // prefix of the two phases of the operations controllers
 )
 
-// ends reports whether the server's event ends the calls of the incarnation: it ended itself, or a later one started.
+// ends reports whether the server's event is the end of the incarnation, and with it of its calls.
 func ends(e *trace.Event, incarnation int) bool {
-	if e.Process.State == started {
-		return e.Incarnation > incarnation
-	}
-	return e.Incarnation == 0 || e.Incarnation == incarnation
+	return e.Process.State != started && (e.Incarnation == 0 || e.Incarnation == incarnation)
 }
 
 // object returns the object of that name, made on first sight; nil if it is neither a backup nor a restore.

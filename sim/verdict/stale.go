@@ -20,7 +20,7 @@ func (r *run) staleReads(release phase.Rules) map[string]int {
 	}
 	events := map[string]int{}
 	for _, o := range r.objects {
-		without, err := model.Check(release.Without(rule), o.name, r.trace)
+		without, err := r.check(release.Without(rule), o.name)
 		if err != nil {
 			continue
 		}
@@ -32,10 +32,14 @@ func (r *run) staleReads(release phase.Rules) map[string]int {
 			}
 			continue
 		}
-		if with, err := model.Check(release, o.name, r.trace); err == nil && with == nil {
+		if with, err := r.check(release, o.name); err == nil && with == nil {
 			events[o.name] = without.Event
 		}
 	}
+	maps.DeleteFunc(events, func(name string, event int) bool { // another server may have made the change
+		contested, ok := r.contested[name]
+		return ok && contested <= event
+	})
 	return events
 }
 
@@ -90,9 +94,9 @@ func (r *run) orphaned(o *object) (event int, ok bool) {
 	return 0, false
 }
 
-// followsStaleRead reports whether the finding is about what came after a stale read of its object, or of one that this depends on: the
-// backup that a restore is made of, and what must end before an object is created that never was.
-func (r *run) followsStaleRead(f Finding) bool {
+// follows reports whether the finding is about what came after one of the events, by object, that befell its object, or one that this
+// depends on: the backup that a restore is made of, and what must end before an object is created that never was.
+func (r *run) follows(f Finding, events map[string]int) bool {
 	depends := []string{f.Object}
 	if x := r.restore(f.Object); x != nil {
 		depends = append(depends, "backup/"+x.Backup)
@@ -102,10 +106,10 @@ func (r *run) followsStaleRead(f Finding) bool {
 	case o == nil:
 		depends = append(depends, r.before(f.Object)...)
 	case o.phase() == phase.Queued.String(): // the tracker may have kept what was removed meanwhile
-		depends = slices.AppendSeq(depends, maps.Keys(r.stale))
+		depends = slices.AppendSeq(depends, maps.Keys(events))
 	}
 	return slices.ContainsFunc(depends, func(name string) bool {
-		event, ok := r.stale[name]
+		event, ok := events[name]
 		return ok && f.At >= r.events[event].At
 	})
 }

@@ -98,6 +98,7 @@ func judge(s *scenario.Scenario, t trace.Trace, predict predict) Verdict {
 	d, release, excuses := r.deviation(&seen)
 	v.Findings = r.judge(reading{rules: release.Demanded(), outcomes: s.Expect.Outcomes}, seen)
 	if len(v.Findings) > 0 {
+		r.contested = r.contests(release)
 		r.stale = r.staleReads(release)
 	}
 	r.attribute(v.Findings, release)
@@ -105,8 +106,8 @@ func judge(s *scenario.Scenario, t trace.Trace, predict predict) Verdict {
 	v.Result = Pass
 	witness := excuses && s.Metadata.Name == phase.Named(d.Rule).Witness
 	switch broken := broken(v.Findings, release); {
-	case len(v.Findings) > 0 && excuses && (len(broken) == 0 || witness || slices.Equal(broken, []string{d.Rule})):
-		second := slices.DeleteFunc(r.judge(r.released(release, d), seen), r.followsStaleRead)
+	case len(v.Findings) > 0 && excuses && (len(broken) == 0 || witness && !raced(broken) || slices.Equal(broken, []string{d.Rule})):
+		second := slices.DeleteFunc(r.judge(r.released(release, d), seen), r.excused)
 		shows := len(broken) == 0 || slices.Contains(broken, d.Rule) // or the witness of the rule shows another one
 		if len(second) == 0 && shows {
 			v.Result, v.Deviations, v.Findings = KnownDeviation, []string{d.Rule}, nil
@@ -132,6 +133,11 @@ func judge(s *scenario.Scenario, t trace.Trace, predict predict) Verdict {
 		v.Findings = []Finding{}
 	}
 	return v
+}
+
+// raced reports whether the rules are all of races that few seeds show: a witness need not show its own then.
+func raced(rules []string) bool {
+	return len(rules) > 0 && !slices.ContainsFunc(rules, func(name string) bool { return phase.Named(name).Witness != "" })
 }
 
 // deviation returns the deviation that the scenario names, the release's rules, and whether they may excuse what is found

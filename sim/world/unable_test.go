@@ -20,6 +20,8 @@ func TestUnable(t *testing.T) {
 		"faults: [{at: {phase: Queued}, do: {kill: {}}}]":                                     "fault fault-1 is at Queued, and Velero 1.14.0 has no such phase",
 		"faults: [{at: {write: {from: Queued, phase: ReadyToStart}}, do: {refuse: Invalid}}]": "fault fault-1 is at Queued, and Velero 1.14.0 has no such phase",
 		"backups: [{}, {at: {phase: ReadyToStart, object: backup/backup-1}}]":                 "the creation of backup/backup-2 is at ReadyToStart, and Velero 1.14.0 has no such phase",
+		"plugins: [{name: a.io/b, action: PreBackupAction}]": "it has pre- or post-actions, which no release of Velero calls, " +
+			"but velosim's own server, of the newest release: leave out --velero",
 	} {
 		s, errs := scenario.Parse("s.yaml", []byte("apiVersion: velosim.io/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nexpect: {phase: Completed}\n"+text+"\n"))
 		if len(errs) > 0 {

@@ -22,6 +22,7 @@ func main() {
 	flag.StringVar(&o.Assets, "assets", "", "the folder of etcd and kube-apiserver")
 	flag.StringVar(&o.Server, "server", "", "the velero executable")
 	flag.StringVar(&o.Velero, "velero", "", "its release")
+	flag.StringVar(&o.ActionsServer, "actions-server", "", "a velero executable with pre- and post-actions (velosim-server), for the scenarios that have some")
 	flag.StringVar(&o.Plugins, "plugins", "", "the executable of scripted plugins")
 	flag.BoolVar(&o.Exclusive, "exclusive", false, "run one server at a time")
 	flag.Func("plugin", "a further plugin `executable`; may be repeated", func(path string) error {

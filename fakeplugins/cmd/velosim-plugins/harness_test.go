@@ -22,6 +22,7 @@ import (
 
 	"github.com/velosim/velosim/fakeplugins"
 	"github.com/velosim/velosim/fakeplugins/host"
+	"github.com/velosim/velosim/fakeplugins/wire"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
@@ -135,7 +136,7 @@ func (s *server) access(_ host.Process, a trace.Store) (host.StoreFault, func(tr
 	return host.StoreFault{}, func(o trace.Store) { s.record("%s %s: %d %s", a.Verb, a.Key, o.Size, o.Error) }
 }
 
-func (s *server) started(p host.Process) {
+func (s *server) started(p host.Process, _ wire.Start) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.processes = append(s.processes, p)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/pflag"
@@ -13,28 +14,50 @@ import (
 	"github.com/velosim/velosim/sim/scenario"
 )
 
-// serve serves what the process registers by Velero's plugin framework. Velero passes the server's own flags on.
+// serve serves what the process registers by Velero's plugin framework; or, if it has actions that are called once for a backup or restore,
+// by theirs. Velero passes the server's own flags on.
 func serve(client *wire.Client, r wire.Registration) {
+	if slices.ContainsFunc(r.Plugins, func(p wire.Plugin) bool { return p.Action.Once() }) {
+		serveActions(client, r.Plugins)
+		return
+	}
 	server := framework.NewServer().BindFlags(pflag.CommandLine)
 	if r.ObjectStore {
 		server.RegisterObjectStore("velosim.io/object-store", always(&objectStore{client: client}))
 	}
+	register := map[common.PluginKind]func(string, common.HandlerInitializer) framework.Server{
+		common.PluginKindBackupItemAction:    server.RegisterBackupItemAction,
+		common.PluginKindBackupItemActionV2:  server.RegisterBackupItemActionV2,
+		common.PluginKindRestoreItemAction:   server.RegisterRestoreItemAction,
+		common.PluginKindRestoreItemActionV2: server.RegisterRestoreItemActionV2,
+		common.PluginKindDeleteItemAction:    server.RegisterDeleteItemAction,
+	}
 	for _, p := range r.Plugins {
-		process, v1 := fakeplugins.NewProcessOf(context.Background(), p.Name, client.Caller(p)), p.Version == 1
-		switch {
-		case p.Action == scenario.BackupItemAction && v1:
-			server.RegisterBackupItemAction(p.Name, always(process.BackupItemActionV1()))
-		case p.Action == scenario.BackupItemAction:
-			server.RegisterBackupItemActionV2(p.Name, always(process.BackupItemAction()))
-		case p.Action == scenario.RestoreItemAction && v1:
-			server.RegisterRestoreItemAction(p.Name, always(process.RestoreItemActionV1()))
-		case p.Action == scenario.RestoreItemAction:
-			server.RegisterRestoreItemActionV2(p.Name, always(process.RestoreItemAction()))
-		case p.Action == scenario.DeleteItemAction:
-			server.RegisterDeleteItemAction(p.Name, always(process.DeleteItemAction()))
-		}
+		kind, handler := itemAction(p, scripted(client, p))
+		register[kind](p.Name, always(handler))
 	}
 	server.Serve()
+}
+
+// scripted is the process of a scripted plugin.
+func scripted(client *wire.Client, p wire.Plugin) *fakeplugins.Process {
+	return fakeplugins.NewProcessOf(context.Background(), p.Name, client.Caller(p))
+}
+
+// itemAction is the process as Velero's kind of plugin that the scripted item action is.
+func itemAction(p wire.Plugin, process *fakeplugins.Process) (common.PluginKind, any) {
+	switch v1 := p.Version == 1; {
+	case p.Action == scenario.BackupItemAction && v1:
+		return common.PluginKindBackupItemAction, process.BackupItemActionV1()
+	case p.Action == scenario.BackupItemAction:
+		return common.PluginKindBackupItemActionV2, process.BackupItemAction()
+	case p.Action == scenario.RestoreItemAction && v1:
+		return common.PluginKindRestoreItemAction, process.RestoreItemActionV1()
+	case p.Action == scenario.RestoreItemAction:
+		return common.PluginKindRestoreItemActionV2, process.RestoreItemAction()
+	default:
+		return common.PluginKindDeleteItemAction, process.DeleteItemAction()
+	}
 }
 
 // always returns the same handler.

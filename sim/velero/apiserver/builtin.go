@@ -19,8 +19,8 @@ import (
 // crdIndex is where builtinResources puts customresourcedefinitions.
 const crdIndex = 0
 
-// builtinResources returns the resources that every server has.
-func builtinResources() ([]*resource, error) {
+// builtinResources returns the resources that every server has, and those that are wanted.
+func builtinResources(o Options) ([]*resource, error) {
 	var resources []*resource
 	var err error
 	add := func(group, kind, plural, shortNames string, properties ...string) {
@@ -67,6 +67,12 @@ func builtinResources() ([]*resource, error) {
 	add(rbac, "ClusterRoleBinding", "clusterrolebindings", "", "cluster")
 	add(rbac, "Role", "roles", "")
 	add(rbac, "RoleBinding", "rolebindings", "")
+	if o.Leases {
+		add("coordination.k8s.io", "Lease", "leases", "")
+	}
+	if o.StatefulSets {
+		add(apps, "StatefulSet", "statefulsets", "sts", "status", "generation", "all")
+	}
 	return resources, err
 }
 

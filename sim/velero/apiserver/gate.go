@@ -37,7 +37,8 @@ type Gate interface {
 	// the reply; a write stays applied. changed says whether r changed anything.
 	Reply(ctx context.Context, r Request, changed bool, err error) error
 	// Watch is called before e is handed to a client that watches with r, in the goroutine that reads the watch. An error
-	// ends that watch: a status is sent as its last event, any other error is what the reader gets.
+	// ends that watch: a status is sent as its last event, any other error is what the reader gets. The zero e is the end of the
+	// watch by EndWatches.
 	Watch(ctx context.Context, r Request, e WatchEvent) error
 }
 

@@ -16,6 +16,8 @@ type Options struct {
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// Definitions keeps what is made of them for later servers. Default: nothing is kept.
 	Definitions *Definitions
+	// Leases and StatefulSets are served, too. Default: they are not, as Velero would look for some in every namespace that it backs up.
+	Leases, StatefulSets bool
 	// WatchHistory is how many past events of a resource a watch can be resumed from. Default: 1000.
 	WatchHistory int
 }
@@ -40,7 +42,7 @@ func New(o Options) (*Server, error) {
 	if o.WatchHistory == 0 {
 		o.WatchHistory = 1000
 	}
-	resources, err := builtinResources()
+	resources, err := builtinResources(o)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ import (
 type watcher struct {
 	selector selector
 	queue    []event
+	// cut: the server ends it.
+	cut bool
 	// wake holds a token if the queue has grown since it was last found empty.
 	wake chan struct{}
 }
@@ -64,9 +66,25 @@ func (w *watcher) enqueue(e event) {
 		return
 	}
 	w.queue = append(w.queue, e)
+	w.rouse()
+}
+
+func (w *watcher) rouse() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
+	}
+}
+
+// EndWatches ends every watch that is open, with what was not handed over yet. Clients may watch on from where they were.
+func (s *Server) EndWatches() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.resources {
+		for _, w := range r.watches {
+			w.cut, w.queue = true, nil
+			w.rouse()
+		}
 	}
 }
 
@@ -108,6 +126,9 @@ func (b *watchBody) next() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.kind == "" {
+		return b.cut()
+	}
 	o, err := b.call.convert(e.object)
 	if err != nil {
 		return nil, err
@@ -116,8 +137,27 @@ func (b *watchBody) next() ([]byte, error) {
 		if err := gate.Watch(b.ctx, b.call.Request, WatchEvent{e.kind, o.content}); err != nil {
 			return b.end(err)
 		}
+		if b.isCut() { // meanwhile
+			return nil, io.EOF
+		}
 	}
 	return frame(e.kind, b.call.encode(o)), nil
+}
+
+// cut ends the watch as EndWatches wants it.
+func (b *watchBody) cut() ([]byte, error) {
+	if gate := b.transport.gate; gate != nil {
+		if err := gate.Watch(b.ctx, b.call.Request, WatchEvent{}); err != nil {
+			return b.end(err)
+		}
+	}
+	return nil, io.EOF
+}
+
+func (b *watchBody) isCut() bool {
+	b.transport.server.mu.Lock()
+	defer b.transport.server.mu.Unlock()
+	return b.watcher.cut
 }
 
 // end ends the watch with the Gate's error.
@@ -157,10 +197,14 @@ func (b *watchBody) wait() (event, error) {
 	}
 }
 
+// dequeue returns the next event: the zero one if the watch ends.
 func (b *watchBody) dequeue() (event, bool) {
 	b.transport.server.mu.Lock()
 	defer b.transport.server.mu.Unlock()
 	w := b.watcher
+	if w.cut {
+		return event{}, true
+	}
 	if len(w.queue) == 0 {
 		w.queue = nil
 		return event{}, false

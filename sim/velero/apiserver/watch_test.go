@@ -216,3 +216,32 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+// Watches end with what was not handed over, and one from the last version that was seen goes on.
+func TestEndWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		c := untyped(t, s, nil).Resource(configMaps).Namespace("velero")
+		w, err := c.Watch(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := create(t, c, "a")
+		if d := cmp.Diff([]string{"ADDED a "}, seen(w)); d != "" {
+			t.Errorf("(-want +got):\n%s", d)
+		}
+		s.EndWatches()
+		create(t, c, "b")
+		if d := cmp.Diff([]string{"closed"}, seen(w)); d != "" {
+			t.Errorf("the watch that was ended (-want +got):\n%s", d)
+		}
+		again, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: a.GetResourceVersion()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.Stop()
+		if d := cmp.Diff([]string{"ADDED b "}, seen(again)); d != "" {
+			t.Errorf("the next one (-want +got):\n%s", d)
+		}
+	})
+}

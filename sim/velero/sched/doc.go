@@ -7,8 +7,8 @@
 // actions is some seed's, and a seed gives the same order again.
 //
 // A [Process] is a group of goroutines that die together. [Process.Kill] freezes it: from that instant none of its
-// goroutines passes a step, as if the machine under it had lost its power. At the end of a run [Scheduler.Drain] makes all of
-// them end.
+// goroutines passes a step, as if the machine under it had lost its power; [Process.Pause] does so for a time. At the end of a run
+// [Scheduler.Drain] makes all of them end.
 //
 // The package knows nothing of Velero or Kubernetes and imports nothing of ours:
 //

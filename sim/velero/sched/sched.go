@@ -93,7 +93,7 @@ func (s *Scheduler) pick(now time.Time) (*step, time.Duration, error) {
 	var ready []*step
 	var wait time.Duration
 	for _, c := range s.parked {
-		if c.actor.proc.dead {
+		if p := c.actor.proc; p.dead || p.paused > 0 && !c.apart {
 			continue
 		}
 		if !c.announced {

@@ -265,3 +265,51 @@ func BenchmarkStep(b *testing.B) {
 		s.Drain()
 	})
 }
+
+func TestPauseHoldsAProcessAndNotItsChildren(t *testing.T) {
+	for seed := range int64(8) {
+		synctest.Test(t, func(t *testing.T) {
+			s, began := sched.New(seed, new(atomic.Int64)), time.Now()
+			paused, other := s.Process(), s.Process()
+			at := map[string]time.Duration{}
+			act := func(who string, step func(who, what string) bool) {
+				step(who, "act")
+				at[who] = time.Since(began)
+			}
+			go act("server", paused.Step)
+			go act("plugin", paused.StepApart)
+			go act("other", other.Step)
+			paused.Pause()
+			paused.Pause()
+			all := func(n int) func() bool { return func() bool { return len(at) == n } }
+			for _, minute := range []int{1, 2} { // one pause ends, then the other
+				if done, err := s.Run(t.Context(), all(3), began.Add(time.Duration(minute)*time.Minute)); done || err != nil {
+					t.Fatalf("Run = %v, %v with %v", done, err, at)
+				}
+				paused.Resume()
+			}
+			if done, err := s.Run(t.Context(), all(3), began.Add(time.Hour)); !done || err != nil {
+				t.Fatalf("Run = %v, %v with %v", done, err, at)
+			}
+			if at["server"] < 2*time.Minute || at["plugin"] >= time.Minute || at["other"] >= time.Minute {
+				t.Errorf("seed %d: %v, want the server alone to act after its pauses", seed, at)
+			}
+		})
+	}
+}
+
+func TestPausedProcessCanBeKilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, began := sched.New(1, new(atomic.Int64)), time.Now()
+		p := s.Process()
+		acted := false
+		go func() { acted = p.Step("a", "act") }()
+		p.Pause()
+		p.Kill()
+		p.Resume()
+		if done, err := s.Run(t.Context(), func() bool { return acted }, began.Add(time.Minute)); done || err != nil {
+			t.Errorf("Run = %v, %v", done, err)
+		}
+		s.Drain()
+	})
+}

@@ -13,6 +13,7 @@ import (
 type step struct {
 	actor     actor
 	what      string
+	apart     bool   // it is not held by a pause
 	turn      int    // in which it was parked
 	stack     uint32 // a hash, taken when nothing else tells the step apart; 0: not yet
 	orders    chan order

@@ -37,6 +37,7 @@ func (s *Server) controllers(ctx context.Context) ([]named, error) {
 		hooks         = simshim.NewMultiHookTracker()
 		backups       = itemoperationmap.NewBackupItemOperationsMap()
 		restores      = itemoperationmap.NewRestoreItemOperationsMap()
+		stores        = s.Actions.Stores(s.Stores)
 		log, v, f     = s.Log, s.Views, s.Flags
 		logLevel      = f.LogLevel.Parse()
 		logFormat     = f.LogFormat.Parse()
@@ -65,10 +66,10 @@ func (s *Server) controllers(ctx context.Context) ([]named, error) {
 			simshim.DefaultBackupLocationInfo{StorageLocation: f.DefaultBackupLocation, ServerValidationFrequency: f.StoreValidationFrequency},
 			v.Plugins(constant.ControllerBackupStorageLocation), s.Stores, serverMetrics, log)},
 		{constant.ControllerBackup, controller.NewBackupReconciler(
-			ctx, s.Discovery, backupper, log, logLevel, v.Plugins(constant.ControllerBackup), tracker,
-			v.Cached(constant.ControllerBackup), f.DefaultBackupLocation, f.DefaultVolumesToFsBackup, f.DefaultBackupTTL,
+			ctx, s.Discovery, s.Actions.Backupper(backupper), log, logLevel, v.Plugins(constant.ControllerBackup), tracker,
+			s.Actions.Client(v.Cached(constant.ControllerBackup)), f.DefaultBackupLocation, f.DefaultVolumesToFsBackup, f.DefaultBackupTTL,
 			f.DefaultVGSLabelKey, f.DefaultCSISnapshotTimeout, f.ResourceTimeout, f.DefaultItemOperationTimeout,
-			f.DefaultVolumeSnapshotLocations.Data(), serverMetrics, s.Stores, logFormat, credentials.Files, f.MaxConcurrentK8SConnections,
+			f.DefaultVolumeSnapshotLocations.Data(), serverMetrics, stores, logFormat, credentials.Files, f.MaxConcurrentK8SConnections,
 			f.DefaultSnapshotMoveData, f.ItemBlockWorkerCount, f.ConcurrentBackups, v.Direct(constant.ControllerBackup),
 			f.GlobalBackupVolumePoliciesConfigMap)},
 		{constant.ControllerBackupDeletion, controller.NewBackupDeletionReconciler(
@@ -76,10 +77,10 @@ func (s *Server) controllers(ctx context.Context) ([]named, error) {
 			v.Plugins(constant.ControllerBackupDeletion), s.Stores, credentials.Files, s.ensurer(constant.ControllerBackupDeletion))},
 		{constant.ControllerBackupOperations, controller.NewBackupOperationsReconciler(
 			log, v.Cached(constant.ControllerBackupOperations), f.ItemOperationSyncFrequency,
-			v.Plugins(constant.ControllerBackupOperations), s.Stores, serverMetrics, backups)},
+			v.Plugins(constant.ControllerBackupOperations), stores, serverMetrics, backups)},
 		{constant.ControllerBackupFinalizer, controller.NewBackupFinalizerReconciler(
 			v.Cached(constant.ControllerBackupFinalizer), v.Direct(constant.ControllerBackupFinalizer), clock.RealClock{},
-			finalizer, v.Plugins(constant.ControllerBackupFinalizer), tracker, s.Stores, log, serverMetrics, f.ResourceTimeout)},
+			finalizer, v.Plugins(constant.ControllerBackupFinalizer), tracker, stores, log, serverMetrics, f.ResourceTimeout)},
 		{constant.ControllerBackupRepo, controller.NewBackupRepoReconciler(
 			s.Namespace, log, v.Cached(constant.ControllerBackupRepo), repositories, f.RepoMaintenanceFrequency, f.BackupRepoConfig,
 			f.RepoMaintenanceJobConfig, logLevel, f.LogFormat, serverMetrics)},
@@ -94,7 +95,7 @@ func (s *Server) controllers(ctx context.Context) ([]named, error) {
 		{constant.ControllerGarbageCollection, controller.NewGCReconciler(
 			log, v.Cached(constant.ControllerGarbageCollection), f.GarbageCollectionFrequency)},
 		{constant.ControllerRestore, controller.NewRestoreReconciler(
-			ctx, s.Namespace, restorer, v.Cached(constant.ControllerRestore), log, logLevel, v.Plugins(constant.ControllerRestore),
+			ctx, s.Namespace, s.Actions.Restorer(restorer), s.Actions.Client(v.Cached(constant.ControllerRestore)), log, logLevel, v.Plugins(constant.ControllerRestore),
 			s.Stores, serverMetrics, logFormat, f.DefaultItemOperationTimeout, f.DisableInformerCache,
 			v.Direct(constant.ControllerRestore), f.ResourceTimeout)},
 		{constant.ControllerSchedule, controller.NewScheduleReconciler(
@@ -125,7 +126,7 @@ func (s *Server) backupper(ctx context.Context, name string) (backup.Backupper, 
 		c = s.Views.Cached(name)
 	}
 	return backup.NewKubernetesBackupper(c, s.Discovery, veleroclient.NewDynamicFactory(s.Views.Dynamic(name)),
-		nil, // runs commands in pods: hooks
+		s.Commands,
 		podvolume.NewBackupperFactory(repository.NewRepoLocker(), s.ensurer(name), s.Views.Direct(name), informer, s.Log),
 		s.Flags.PodVolumeOperationTimeout, s.Flags.DefaultVolumesToFsBackup, s.Flags.ClientPageSize, s.Flags.UploaderType,
 		s.Views.Plugins(name), s.Stores)
@@ -142,6 +143,6 @@ func (s *Server) restorer(ctx context.Context, hooks *simshim.MultiHookTracker, 
 		s.Flags.RestoreResourcePriorities, kube.CoreV1().Namespaces(),
 		podvolume.NewRestorerFactory(repository.NewRepoLocker(), s.ensurer(name), kube, s.Views.Direct(name), informer, s.Log),
 		s.Flags.PodVolumeOperationTimeout, s.Flags.ResourceTerminatingTimeout, s.Flags.ResourceTimeout, s.Log,
-		nil, // runs commands in pods: hooks
+		s.Commands,
 		kube.CoreV1().RESTClient(), credentials.Files, s.Views.Cached(name), hooks)
 }

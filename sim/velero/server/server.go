@@ -11,12 +11,15 @@ import (
 	"github.com/vmware-tanzu/velero/pkg/discovery"
 	"github.com/vmware-tanzu/velero/pkg/persistence"
 	"github.com/vmware-tanzu/velero/pkg/plugin/clientmgmt"
+	"github.com/vmware-tanzu/velero/pkg/podexec"
 	"github.com/vmware-tanzu/velero/simshim"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/velosim/velosim/sim/velero/prepost"
 )
 
 // Views gives each controller, by its name in Velero's pkg/constant, its own view of what the real server's controllers
@@ -45,6 +48,10 @@ type Server struct {
 	Stores    persistence.ObjectBackupStoreGetter
 	// Plugins are those that the server has found.
 	Plugins controller.PluginLister
+	// Commands runs commands in pods: hooks; nil: no item has one.
+	Commands podexec.PodCommandExecutor
+	// Actions has the controllers call pre- and post-actions; nil: there are none.
+	Actions *prepost.Server
 	Log     logrus.FieldLogger
 }
 
@@ -65,6 +72,9 @@ func (s *Server) SetupControllers(ctx context.Context) error {
 		if err := c.SetupWithManager(s.Views.Manager(c.name)); err != nil {
 			return fmt.Errorf("failed to set up controller %s: %w", c.name, err)
 		}
+	}
+	if s.Actions != nil {
+		return s.Actions.SetupWithManager(s.Views.Manager)
 	}
 	return nil
 }

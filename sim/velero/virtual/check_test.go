@@ -35,10 +35,10 @@ func release(t *testing.T) phase.Rules {
 func fits(t *testing.T, s *scenario.Scenario, tr trace.Trace, v verdict.Verdict) {
 	t.Helper()
 	for _, o := range s.Objects() {
-		if m, err := model.Check(release(t), o, tr); m != nil || err != nil {
+		if m, err := model.Check(release(t), o, tr, s.ActionsOf(o)...); m != nil || err != nil {
 			t.Errorf("seed %d: v1.18: %+v, %v", tr.Header.Seed, m, err)
 		}
-		m, err := model.Check(phase.Demanded(), o, tr)
+		m, err := model.Check(phase.Demanded(), o, tr, s.ActionsOf(o)...)
 		if err != nil || m != nil && v.Result == verdict.Pass || m == nil && rejected[s.Metadata.Name] {
 			t.Errorf("seed %d: demanded: %+v, %v", tr.Header.Seed, m, err)
 		}

@@ -4,27 +4,24 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
-	volumegroupsnapshotv1beta2 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
-	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	velerocrds "github.com/vmware-tanzu/velero/config/crd/v1/crds"
 	velerov2alpha1crds "github.com/vmware-tanzu/velero/config/crd/v2alpha1/crds"
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
-	velerov2alpha1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v2alpha1"
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/velosim/velosim/sim/actions"
 	"github.com/velosim/velosim/sim/cluster"
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/velero/apiserver"
+	"github.com/velosim/velosim/sim/velero/server"
 )
 
 const (
@@ -32,27 +29,20 @@ const (
 	objectStoreProvider = "velosim.io/memory"
 )
 
-// newScheme holds what the real server's scheme holds (Velero pkg/cmd/server/server.go, newServer).
-func newScheme() (*runtime.Scheme, error) {
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		velerov1.AddToScheme, velerov2alpha1.AddToScheme, corev1.AddToScheme, snapshotv1.AddToScheme,
-		volumegroupsnapshotv1beta2.AddToScheme, batchv1.AddToScheme, appsv1.AddToScheme,
-	} {
-		if err := add(s); err != nil {
-			return nil, fmt.Errorf("failed to make the scheme: %w", err)
-		}
-	}
-	return s, nil
-}
-
 // newCluster makes the API server and what is there before the server starts.
 func (r *run) newCluster() (err error) {
-	if r.scheme, err = newScheme(); err != nil {
+	if r.scheme, err = server.NewScheme(); err != nil {
 		return err
 	}
-	crds := append(velerocrds.CRDs[:len(velerocrds.CRDs):len(velerocrds.CRDs)], velerov2alpha1crds.CRDs...)
-	if r.api, err = apiserver.New(apiserver.Options{CRDs: crds, Definitions: &r.world.definitions}); err != nil {
+	crds, definitions := append(r.lacking(velerocrds.CRDs), velerov2alpha1crds.CRDs...), &r.world.definitions
+	if r.job.Scenario.CRDs.Lack() {
+		definitions = nil // those of copies are of no use to later runs
+	}
+	if r.acts() {
+		crds, definitions = actions.ExtendCRDs(crds), nil
+	}
+	sets := slices.ContainsFunc(r.job.Scenario.Items, func(i scenario.Item) bool { return i.Resource() == "statefulsets" })
+	if r.api, err = apiserver.New(apiserver.Options{CRDs: crds, Definitions: definitions, Leases: r.acts(), StatefulSets: sets}); err != nil {
 		return err
 	}
 	if r.mapper, err = r.newMapper(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/velosim/velosim/sim/cluster"
@@ -83,7 +84,7 @@ func (p *Player) Wait(d time.Duration) error {
 
 // Kill kills the server; another one starts later.
 func (p *Player) Kill(restartAfter time.Duration) {
-	p.run.kill(&scenario.Kill{RestartAfter: scenario.Duration{Duration: restartAfter}})
+	p.run.kill(p.run.current(), restartAfter)
 }
 
 // Stored are the keys of the object store that begin so.
@@ -101,3 +102,9 @@ func (p *Player) Object(key string) []byte { return p.run.objects[cluster.Bucket
 
 // BeDear makes the server do without what makes waiting cheap.
 func (w *World) BeDear() { w.dear = true }
+
+// Act makes actions that are called once for a backup or restore do this in place of their scripts, with a client of the server that calls
+// them: it dies with the server, and faults strike its writes.
+func (w *World) Act(do func(ctx context.Context, c client.Client, script scenario.Plugin, object metav1.Object) error) {
+	w.act = do
+}

@@ -2,7 +2,6 @@ package virtual
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/scenario"
@@ -14,7 +13,8 @@ type faults struct {
 	run    *run
 	points *cluster.Points
 	// outages of the object store that go on.
-	outages int
+	outages    int
+	connection connection
 	// fired are those that have struck, by their IDs.
 	fired map[string]bool
 }
@@ -46,18 +46,20 @@ func (f *faults) call(c trace.Call, after bool) (crashes bool) {
 
 // strike lets a fault strike that is no matter of an access, now or after its delay.
 func (f *faults) strike(x scenario.Fault) {
+	do, now := f.user, false // the user's requests are made when nothing else is under way
 	switch {
-	case x.Do.Outage.Duration > 0 && x.At.Delay.Duration > 0:
-		f.run.after(x.At.Delay.Duration, func() { f.outage(x) })
 	case x.Do.Outage.Duration > 0:
-		f.outage(x)
-	case x.Do.Kill == nil: // the user's requests are made when nothing else is under way
-		f.run.after(x.At.Delay.Duration, func() { f.user(x) })
-	case x.At.Delay.Duration > 0:
-		f.run.after(x.At.Delay.Duration, func() { f.kill(x) })
-	default:
-		f.kill(x)
+		do, now = f.outage, true
+	case x.Do.Severs():
+		do, now = f.sever, true
+	case x.Do.OnServer():
+		do, now = f.onServer, true
 	}
+	if now && x.At.Delay.Duration == 0 {
+		do(x)
+		return
+	}
+	f.run.after(x.At.Delay.Duration, func() { do(x) })
 }
 
 // struck records that a fault strikes: once, if it goes on to.
@@ -67,17 +69,6 @@ func (f *faults) struck(x scenario.Fault, what string) {
 	}
 	f.fired[x.ID] = true
 	f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, What: what}})
-}
-
-// kill kills the server.
-func (f *faults) kill(x scenario.Fault) {
-	k := x.Do.Kill
-	if f.run.current().proc.Dead() {
-		f.run.rec.add(0, "", trace.Body{Fault: &trace.Fault{ID: x.ID, Missed: "the server was down"}})
-		return
-	}
-	f.struck(x, fmt.Sprintf("the server is killed, and restarted after %s", k.RestartAfter))
-	f.run.kill(k)
 }
 
 // user does what the user does.

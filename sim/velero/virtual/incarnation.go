@@ -43,7 +43,9 @@ type incarnation struct {
 	die     context.CancelFunc
 	// plugins are the running processes of scripted plugins, by name.
 	plugins map[string]int
-	locks   locks
+	// starts are those of their processes so far, of which some may have failed.
+	starts map[string]int
+	locks  locks
 }
 
 // incarnationKey is what a context has that ends with its incarnation.
@@ -54,7 +56,7 @@ func (r *run) start() {
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), incarnationKey{}, true))
 	inc := &incarnation{
 		n: len(r.incarnations) + 1, run: r, proc: r.sched.Process(), ctx: ctx, cancel: cancel,
-		ended: make(chan struct{}), plugins: map[string]int{}, locks: locks{holders: map[string]chan struct{}{}},
+		ended: make(chan struct{}), plugins: map[string]int{}, starts: map[string]int{}, locks: locks{holders: map[string]chan struct{}{}},
 	}
 	inc.running, inc.die = context.WithCancel(context.Background())
 	r.incarnations = append(r.incarnations, inc)
@@ -68,6 +70,9 @@ func (r *run) start() {
 // main is what the server does from its start to its end (Velero pkg/cmd/server/server.go: newServer, run).
 func (inc *incarnation) main() error {
 	r := inc.run
+	if err := inc.discover(); err != nil {
+		return err
+	}
 	mgr, err := ctrl.NewManager(inc.restConfig("manager"), ctrl.Options{
 		Scheme:                 r.scheme,
 		MapperProvider:         func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return r.mapper, nil },
@@ -100,7 +105,7 @@ func (inc *incarnation) main() error {
 	}
 	s := &server.Server{
 		Namespace: veleroNamespace, Flags: r.flags(), Views: views, Discovery: helper,
-		Stores: storeGetter{persistence.NewObjectBackupStoreGetter(nil)}, Plugins: registry{r.job.Scenario}, Log: r.log,
+		Stores: storeGetter{persistence.NewObjectBackupStoreGetter(nil)}, Plugins: registry{r.job.Scenario}, Actions: inc.actions(), Log: r.log,
 	}
 	if err := s.MarkInProgress(inc.ctx, inc.Direct("startup")); err != nil {
 		return err
@@ -165,13 +170,21 @@ func (inc *incarnation) over() bool {
 var errGone = errors.New("the run is over")
 
 // step is a step of the incarnation: the caller is parked, until the run is over if the incarnation is dead.
-func (inc *incarnation) step(who, what string) error {
+func (inc *incarnation) step(who, what string) error { return inc.take(inc.proc.Step, who, what) }
+
+// childStep is a step of one of its plugins' processes, which go on while it is paused.
+func (inc *incarnation) childStep(who, what string) error {
+	return inc.take(inc.proc.StepApart, who, what)
+}
+
+func (inc *incarnation) take(step func(who, what string) bool, who, what string) error {
 	for {
-		if !inc.proc.Step(who, what) {
+		if !step(who, what) {
 			return errGone
 		}
 		free := inc.locks.held(who)
 		if free == nil {
+			inc.run.acting = inc
 			return nil
 		}
 		<-free
@@ -185,15 +198,24 @@ func (inc *incarnation) fence() {
 	}
 }
 
+// await is fence for what the server itself goes on with: the caller is parked as long as it is paused, too.
+func (inc *incarnation) await(who string) {
+	if inc.proc.Stopped() {
+		inc.proc.Step(who, "stopped")
+	}
+}
+
 // record records what the incarnation did; nothing once the run is over, when what goes on has no order.
 func (inc *incarnation) record(object string, b trace.Body) {
 	if inc.run.rec.over() {
 		return
 	}
 	if p := b.Process; p != nil && p.Name != "server" {
-		if p.State == "started" {
+		switch p.State {
+		case "started":
 			inc.plugins[p.Name]++
-		} else {
+		case trace.ProcessFailed: // it was never there for anybody
+		default:
 			inc.plugins[p.Name]--
 		}
 	}

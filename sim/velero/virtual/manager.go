@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -112,6 +113,10 @@ func below(n int, f func()) {
 	below(n-1, f)
 }
 
+// addresses are those of pointers, which some of Velero's errors tell (Reconcile in pkg/controller/schedule_controller.go), and which are
+// others in every run.
+var addresses = regexp.MustCompile(`0x[0-9a-f]{8,}`)
+
 func (m namedManager) watched(r reconcile.Reconciler) reconcile.Reconciler {
 	var abreast lanes
 	return reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -131,9 +136,10 @@ func (m namedManager) watched(r reconcile.Reconciler) reconcile.Reconciler {
 		var res reconcile.Result
 		var err error
 		below(lane, func() { res, err = r.Reconcile(ctx, req) })
-		m.inc.fence() // what gives up after a pause does so without a step
+		m.inc.await(m.controller) // what gives up after a pause does so without a step
 		if err != nil {
-			m.inc.record("", trace.Body{Reconcile: &trace.Reconcile{Controller: m.controller, Error: err.Error()}})
+			text := addresses.ReplaceAllString(err.Error(), "0x…")
+			m.inc.record("", trace.Body{Reconcile: &trace.Reconcile{Controller: m.controller, Error: text}})
 		}
 		return res, err
 	})

@@ -44,11 +44,15 @@ func (s *objectStore) Init(map[string]string) error { return nil }
 // access makes one access: a step, then do, then the event.
 func (s *objectStore) access(verb, bucket, key string, do func(objects, string) (int, error)) error {
 	path := bucket + "/" + key
-	if err := s.inc.step(s.controller, "store "+verb+" "+path); err != nil {
+	what := "store " + verb + " " + path
+	if err := s.inc.step(s.controller, what); err != nil {
 		return err
 	}
 	d := s.inc.run.faults.access(verb, path, false)
 	s.inc.fence()
+	if err := s.holdUp(d.latency, what+": held up"); err != nil {
+		return err
+	}
 	if d.hangs {
 		<-s.inc.running.Done()
 		return errGone
@@ -76,12 +80,21 @@ func (s *objectStore) access(verb, bucket, key string, do func(objects, string) 
 		body.Error = err.Error()
 	}
 	s.inc.record("", trace.Body{Store: &body})
-	lost := s.inc.run.faults.access(verb, path, true).crashes
-	s.inc.fence()
-	if lost {
+	d = s.inc.run.faults.access(verb, path, true)
+	s.inc.await(s.controller)
+	if d.crashes {
 		return errCrashed
 	}
-	return err
+	return errors.Join(err, s.holdUp(d.latency, what+": reply"))
+}
+
+// holdUp holds an access, or its reply, up.
+func (s *objectStore) holdUp(d time.Duration, what string) error {
+	if d == 0 {
+		return nil
+	}
+	time.Sleep(d)
+	return s.inc.step(s.controller, what)
 }
 
 func (s *objectStore) PutObject(bucket, key string, body io.Reader) error {

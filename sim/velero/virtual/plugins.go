@@ -67,19 +67,22 @@ func (m *pluginManager) CleanupClients() {
 	clear(m.processes)
 }
 
-// process returns the plugin's process, started if need be.
-func (m *pluginManager) process(p scenario.Plugin) *fakeplugins.Process {
+// process returns the plugin's process, started if need be. One that does not start is tried again when it is asked for the next time
+// (getRestartableProcess, pkg/plugin/clientmgmt/manager.go).
+func (m *pluginManager) process(p scenario.Plugin) (*fakeplugins.Process, error) {
 	q, ok := m.processes[p.Name]
 	if !ok {
 		q = &restartable{manager: m, script: p}
-		q.start()
+		if err := q.start(); err != nil {
+			return nil, err
+		}
 		m.processes[p.Name] = q
 	}
-	return fakeplugins.NewProcessOf(m.ctx, p.Name, q)
+	return fakeplugins.NewProcessOf(m.ctx, p.Name, q), nil
 }
 
-// journal records a call, and lets the faults strike before and after it. They report whether its process has ended.
-func (m *pluginManager) journal(object string, c trace.Call) (returned func(trace.Return) (crashed bool), crashed bool) {
+// journal records a call, which gets its ID, and lets the faults strike before and after it. They report whether its process has ended.
+func (m *pluginManager) journal(object string, c *trace.Call) (returned func(trace.Return) (crashed bool), crashed bool) {
 	r, began := m.inc.run, time.Now()
 	// Several backups can be under way at a time. AppliesTo is told of none.
 	what := strings.Join([]string{c.Plugin, c.Method, object, c.Item, c.Operation, m.object}, " ")
@@ -87,8 +90,8 @@ func (m *pluginManager) journal(object string, c trace.Call) (returned func(trac
 		return func(trace.Return) bool { return false }, false
 	}
 	c.ID, c.Controller = r.rec.call(), m.controller
-	m.inc.record(object, trace.Body{Call: &c})
-	crashed = r.faults.call(c, false)
+	m.inc.record(object, trace.Body{Call: c})
+	crashed = r.faults.call(*c, false)
 	m.inc.fence()
 	cut := trace.Return{ID: c.ID, Error: cluster.CrashError}
 	if crashed {
@@ -96,11 +99,11 @@ func (m *pluginManager) journal(object string, c trace.Call) (returned func(trac
 	}
 	return func(ret trace.Return) bool {
 		if time.Now().After(began) { // it has slept: others may have woken at the same instant
-			if m.inc.step(m.controller, "return "+what) != nil {
+			if m.inc.childStep(m.controller, "return "+what) != nil {
 				return false
 			}
 		}
-		crashed := r.faults.call(c, true)
+		crashed := r.faults.call(*c, true)
 		m.inc.fence()
 		ret.ID = c.ID
 		if crashed {
@@ -127,7 +130,11 @@ func (m *pluginManager) scripted(action scenario.Action) []scenario.Plugin {
 func (m *pluginManager) GetBackupItemActionsV2() ([]biav2.BackupItemAction, error) {
 	actions, err := internal(m, server.InternalAction.BackupItemAction, common.PluginKindBackupItemAction, common.PluginKindBackupItemActionV2)
 	for _, p := range m.scripted(scenario.BackupItemAction) {
-		actions = append(actions, m.process(p).BackupItemAction())
+		process, startErr := m.process(p)
+		if startErr != nil {
+			return nil, startErr
+		}
+		actions = append(actions, process.BackupItemAction())
 	}
 	for i, a := range actions {
 		actions[i] = backupItemAction{a, m.inc}
@@ -138,7 +145,11 @@ func (m *pluginManager) GetBackupItemActionsV2() ([]biav2.BackupItemAction, erro
 func (m *pluginManager) GetBackupItemActionV2(name string) (biav2.BackupItemAction, error) {
 	for _, p := range m.scripted(scenario.BackupItemAction) {
 		if p.Name == name {
-			return backupItemAction{m.process(p).BackupItemAction(), m.inc}, nil
+			process, err := m.process(p)
+			if err != nil {
+				return nil, err
+			}
+			return backupItemAction{process.BackupItemAction(), m.inc}, nil
 		}
 	}
 	return nil, fmt.Errorf("unable to get valid BackupItemActionV2 for %q", name)
@@ -147,7 +158,11 @@ func (m *pluginManager) GetBackupItemActionV2(name string) (biav2.BackupItemActi
 func (m *pluginManager) GetRestoreItemActionsV2() ([]riav2.RestoreItemAction, error) {
 	actions, err := internal(m, server.InternalAction.RestoreItemAction, common.PluginKindRestoreItemAction, common.PluginKindRestoreItemActionV2)
 	for _, p := range m.scripted(scenario.RestoreItemAction) {
-		actions = append(actions, m.process(p).RestoreItemAction())
+		process, startErr := m.process(p)
+		if startErr != nil {
+			return nil, startErr
+		}
+		actions = append(actions, process.RestoreItemAction())
 	}
 	for i, a := range actions {
 		actions[i] = restoreItemAction{a, m.inc}
@@ -158,7 +173,11 @@ func (m *pluginManager) GetRestoreItemActionsV2() ([]riav2.RestoreItemAction, er
 func (m *pluginManager) GetRestoreItemActionV2(name string) (riav2.RestoreItemAction, error) {
 	for _, p := range m.scripted(scenario.RestoreItemAction) {
 		if p.Name == name {
-			return restoreItemAction{m.process(p).RestoreItemAction(), m.inc}, nil
+			process, err := m.process(p)
+			if err != nil {
+				return nil, err
+			}
+			return restoreItemAction{process.RestoreItemAction(), m.inc}, nil
 		}
 	}
 	return nil, fmt.Errorf("unable to get valid RestoreItemActionV2 for %q", name)
@@ -167,7 +186,11 @@ func (m *pluginManager) GetRestoreItemActionV2(name string) (riav2.RestoreItemAc
 func (m *pluginManager) GetDeleteItemActions() ([]velero.DeleteItemAction, error) {
 	actions, err := internal(m, server.InternalAction.DeleteItemAction, common.PluginKindDeleteItemAction)
 	for _, p := range m.scripted(scenario.DeleteItemAction) {
-		actions = append(actions, m.process(p).DeleteItemAction())
+		process, startErr := m.process(p)
+		if startErr != nil {
+			return nil, startErr
+		}
+		actions = append(actions, process.DeleteItemAction())
 	}
 	for i, a := range actions {
 		actions[i] = deleteItemAction{a, m.inc}

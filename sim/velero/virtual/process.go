@@ -99,5 +99,5 @@ func (inc *incarnation) returned(err *error) {
 	if p := recover(); p != nil {
 		*err = common.FromGRPCError(common.HandlePanic(p))
 	}
-	inc.fence()
+	inc.await("call")
 }

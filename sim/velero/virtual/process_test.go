@@ -49,11 +49,14 @@ func TestAppliesToOfTwoBackupsAtOnce(t *testing.T) {
 			return nil
 		}}
 		r.operations, r.faults = fakeplugins.NewOperations(time.Now(), nil), newFaults(r)
-		inc := &incarnation{n: 1, run: r, proc: r.sched.Process(), running: t.Context(), plugins: map[string]int{}}
+		inc := &incarnation{n: 1, run: r, proc: r.sched.Process(), running: t.Context(), plugins: map[string]int{}, starts: map[string]int{}}
 		answers := make(chan error, 2)
 		for _, backup := range []string{"velero/backup-1", "velero/backup-2"} {
 			m := inc.pluginManager("backup")(logrus.New().WithField("backup", backup)).(*pluginManager)
-			p := m.process(script)
+			p, err := m.process(script)
+			if err != nil {
+				t.Fatal(err)
+			}
 			go func() { _, err := p.AppliesTo(); answers <- err }()
 		}
 		if _, err := r.sched.Run(context.Background(), func() bool { return len(answers) == 2 }, time.Now().Add(time.Hour)); err != nil {

@@ -1,6 +1,8 @@
 package virtual
 
 import (
+	"context"
+
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -11,7 +13,7 @@ import (
 )
 
 // rest records what the API server and the object store hold when the run has ended.
-func (r *run) rest() {
+func (r *run) rest(ctx context.Context) error {
 	for _, o := range r.api.List(velerov1.SchemeGroupVersion.WithResource("backups")) {
 		name := "backup/" + o.GetName()
 		var b velerov1.Backup
@@ -39,6 +41,7 @@ func (r *run) rest() {
 			r.rec.add(0, object, trace.Body{Rest: &stored})
 		}
 	}
+	return r.user.RestOfItems(ctx, func(item string, is trace.Item) { r.rec.add(0, item, trace.Body{Item: &is}) })
 }
 
 func fromUnstructured(o *unstructured.Unstructured, into any) error {

@@ -50,12 +50,14 @@ type run struct {
 	operations *fakeplugins.Operations
 
 	incarnations []*incarnation
+	acting       *incarnation   // that has been let go last; nil: the world acts
 	writer       writer         // who makes the write that is being applied
 	writing      *cluster.Write // it, if the server makes it
 	user         cluster.User
 	names        *scenario.Naming
 	phases       map[string]string // by object; scenario.Deleted: it is gone
 	changes      int               // of phases, creations and deletions
+	held         map[string]bool   // objects whose post-actions are to come, or under way
 	failed       error             // what the user could not do
 	faults       *faults
 	timers       []timer
@@ -76,7 +78,7 @@ type timer struct {
 
 func newRun(w *World, job world.Job, sink func(trace.Event) error) (*run, error) {
 	r := &run{
-		world: w, job: job, sched: sched.New(job.Seed, &w.steps), log: logrus.New(), objects: objects{}, phases: map[string]string{},
+		world: w, job: job, sched: sched.New(job.Seed, &w.steps), log: logrus.New(), objects: objects{}, phases: map[string]string{}, held: map[string]bool{},
 		rec: &recorder{start: time.Now(), sink: sink}, cluster: cluster.Cluster{Scenario: job.Scenario, Velero: veleroNamespace},
 	}
 	r.log.Out, r.log.Level = io.Discard, logrus.PanicLevel
@@ -97,7 +99,7 @@ func (r *run) run(ctx context.Context, play func(*run, context.Context) (trace.E
 	r.start()
 	end, err := play(r, ctx)
 	if err == nil {
-		r.rest()
+		err = r.rest(ctx)
 		if end.Reason == trace.Settled {
 			r.stop(ctx)
 		}
@@ -130,7 +132,7 @@ func (r *run) play(ctx context.Context) (end trace.End, err error) {
 // settle lets the run go on until nothing is left to happen to the server, and a while longer.
 func (r *run) settle(ctx context.Context) trace.End {
 	quiet := func() bool {
-		return len(r.timers) == 0 && !r.current().proc.Dead() && r.current().reconciling.Load() == 0 && cluster.Resting(r.phases)
+		return len(r.timers) == 0 && !r.current().proc.Dead() && r.current().reconciling.Load() == 0 && cluster.Resting(r.phases) && len(r.held) == 0
 	}
 	for {
 		if end, ok := r.advance(ctx, quiet, r.bound()); !ok {
@@ -176,6 +178,7 @@ func (r *run) advance(ctx context.Context, done func() bool, deadline time.Time)
 			return done() || len(r.timers) != timers || r.failed != nil || r.rec.failed() != nil || r.exited() != nil
 		}
 		_, err := r.sched.Run(ctx, stop, next)
+		r.acting = nil
 		switch {
 		case err != nil:
 			return trace.End{Reason: trace.Environment, Detail: err.Error()}, false
@@ -183,6 +186,9 @@ func (r *run) advance(ctx context.Context, done func() bool, deadline time.Time)
 			return trace.End{Reason: trace.Environment, Detail: r.failed.Error()}, false
 		case r.rec.failed() != nil:
 			return trace.End{Reason: trace.Environment, Detail: r.rec.failed().Error()}, false
+		case errors.Is(r.exited(), errNotStarted):
+			r.current().record("", trace.Body{Process: &trace.Process{Name: "server", State: "stopped"}})
+			return trace.End{Reason: trace.NotStarted, Detail: r.exited().Error()}, false
 		case r.exited() != nil:
 			return trace.End{Reason: trace.Environment, Detail: fmt.Sprintf("the server ended by itself: %v", r.exited())}, false
 		case done():
@@ -282,9 +288,3 @@ func (r *run) drain() {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// kill ends the current incarnation and starts the next one later.
-func (r *run) kill(k *scenario.Kill) {
-	r.current().kill()
-	r.timers = append(r.timers, timer{at: time.Now().Add(k.RestartAfter.Duration), do: r.start, restart: true})
-}

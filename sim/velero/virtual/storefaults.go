@@ -3,6 +3,7 @@ package virtual
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/velosim/velosim/sim/cluster"
 	"github.com/velosim/velosim/sim/scenario"
@@ -11,6 +12,8 @@ import (
 // damage is what faults do to an access to the object store.
 type damage struct {
 	err error // that it fails with
+	// latency is how much longer it takes.
+	latency time.Duration
 	// torn: it is a put, and stores only half. hangs: it never returns. crashes: the plugin's process ends, so that there is no reply.
 	torn, hangs, crashes bool
 }
@@ -39,6 +42,9 @@ func (f *faults) access(verb, path string, after bool) (d damage) {
 		case x.Do.Hang != nil:
 			f.struck(x, fmt.Sprintf("the %s of %s hangs", verb, key))
 			d.hangs = true
+		case x.Do.Latency.Duration > 0:
+			f.struck(x, cluster.Slow(*x.At.Store, x))
+			d.latency += x.Do.Latency.Duration
 		case x.Do.Crash != nil:
 			f.struck(x, cluster.Crashed("the object store's", verb+" of "+key, after))
 			d.crashes = true

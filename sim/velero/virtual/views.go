@@ -112,8 +112,21 @@ func (g gate) Reply(_ context.Context, r apiserver.Request, _ bool, err error) e
 	return g.reply(err, what)
 }
 
-func (g gate) Watch(_ context.Context, r apiserver.Request, e apiserver.WatchEvent) error {
-	return g.inc.step(g.who+"'s watch of "+r.Resource, string(e.Type))
+func (g gate) Watch(ctx context.Context, r apiserver.Request, e apiserver.WatchEvent) error {
+	for {
+		if err := g.inc.step(g.who+"'s watch of "+r.Resource, string(e.Type)); err != nil {
+			return err
+		}
+		released := g.inc.run.faults.connection.released
+		if released == nil || e.Object == nil { // an end is not held up
+			return nil
+		}
+		select {
+		case <-released:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 func hash(b []byte) uint32 {

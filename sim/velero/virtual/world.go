@@ -19,9 +19,12 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/sirupsen/logrus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/velero/apiserver"
 	"github.com/velosim/velosim/sim/velero/server"
@@ -40,6 +43,10 @@ type World struct {
 
 	// decorate stands, in tests, between the server's controllers and what they use; nil: nothing does.
 	decorate func(server.Views) server.Views
+
+	// act stands, in tests, in place of the scripts of actions that are called once for a backup or restore, with a client of the server that
+	// calls them; nil: the scripts are followed.
+	act func(ctx context.Context, c client.Client, script scenario.Plugin, object metav1.Object) error
 
 	definitions apiserver.Definitions
 	// dear: the server does without what makes waiting cheap (manager.go), so that a test can tell that nothing else comes of it.
@@ -68,7 +75,7 @@ func New() *World {
 
 // Info implements world.World.
 func (w *World) Info() world.Info {
-	info := world.Info{World: "virtual", Velero: Velero, Capabilities: []string{world.CanBackup, world.CanRestore, world.CanKill, world.CanStore}}
+	info := world.Info{World: "virtual", Velero: Velero, Capabilities: []string{world.CanBackup, world.CanRestore, world.CanKill, world.CanPause, world.CanRollOut, world.CanSever, world.CanCRDs, world.CanStore, world.CanAct}}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		info.Build = b.GoVersion
 	}

@@ -17,7 +17,7 @@ func (g gate) request(r apiserver.Request, what string) (refusal error) {
 	run := g.inc.run
 	run.writing = nil
 	if r.Verb == "get" || r.Verb == "list" || r.Verb == "watch" || strings.HasSuffix(g.who, pluginSuffix) {
-		return nil
+		return run.faults.connection.reachable()
 	}
 	object := objectOf(r)
 	w := cluster.NewWrite(run.names, r.Verb, object, run.phases[run.names.Next(object)], r.Body)
@@ -32,7 +32,8 @@ func (g gate) request(r apiserver.Request, what string) (refusal error) {
 			latency += x.Do.Latency.Duration
 		default:
 			run.faults.strike(x)
-			held = true // what the user does at this point comes before the write
+			// What the user does at this point comes before the write; one that was sent, a pause of its sender does not hold up.
+			held = held || x.Do.Pause.Duration == 0
 		}
 	}
 	if held || latency > 0 {
@@ -40,6 +41,9 @@ func (g gate) request(r apiserver.Request, what string) (refusal error) {
 		if err := g.inc.step(g.who, what+": held up"); err != nil {
 			return err
 		}
+	}
+	if err := run.faults.connection.reachable(); err != nil {
+		refusal = err
 	}
 	if refusal != nil {
 		g.refused(r, w, refusal)
@@ -70,6 +74,9 @@ func (g gate) reply(err error, what string) (lost error) {
 	}
 	if err := g.inc.step(g.who, what); err != nil {
 		return err
+	}
+	if run.faults.connection.reachable() != nil { // the connection broke meanwhile
+		lost = io.ErrUnexpectedEOF
 	}
 	return lost
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 
+	"github.com/velosim/velosim/sim/actions"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/velero/apiserver"
@@ -31,6 +33,11 @@ func (r *run) wrote(w apiserver.Write) {
 	}
 	r.rec.add(by.incarnation, object, trace.Body{Write: &body})
 	object = r.names.Of(object)
+	if w.Err == nil {
+		if delete(r.held, object); w.New != nil && slices.Contains(w.New.GetFinalizers(), actions.Finalizer) {
+			r.held[object] = true
+		}
+	}
 	switch {
 	case w.Err != nil:
 	case w.New == nil && w.Old != nil:

@@ -39,8 +39,9 @@ func targetOf(world string) (target, error) {
 }
 
 // Envtest returns the path of the world of real processes and its arguments, for a release of Velero, or for the path of a velero
-// executable (it has a slash): all else that it needs is built if it must be.
-func (f Finder) Envtest(ctx context.Context, velero string) (path string, args []string, err error) {
+// executable (it has a slash): all else that it needs is built if it must be. With actions it can run scenarios with pre- and post-actions, of
+// the one release whose controllers velosim links.
+func (f Finder) Envtest(ctx context.Context, velero string, actions bool) (path string, args []string, err error) {
 	server := func() (string, error) { return f.Server(ctx, velero) }
 	release := bare(velero)
 	if strings.Contains(velero, "/") {
@@ -54,14 +55,19 @@ func (f Finder) Envtest(ctx context.Context, velero string) (path string, args [
 		return "", nil, err
 	}
 	args = append(args, "--velero", release)
-	for _, part := range []struct {
+	type part struct {
 		flag string
 		find func() (string, error)
-	}{
+	}
+	parts := []part{
 		{"--plugins", func() (string, error) { return f.Plugins(ctx) }},
 		{"--server", server},
 		{"--assets", func() (string, error) { return f.ControlPlane(ctx) }},
-	} {
+	}
+	if actions && bare(velero) == linkedRelease {
+		parts = append(parts, part{"--actions-server", func() (string, error) { return f.find(ctx, actionsServer) }})
+	}
+	for _, part := range parts {
 		found, err := part.find()
 		if err != nil {
 			return "", nil, err
@@ -70,6 +76,12 @@ func (f Finder) Envtest(ctx context.Context, velero string) (path string, args [
 	}
 	return path, args, nil
 }
+
+// linkedRelease is the release of Velero that the module sim/velero links.
+const linkedRelease = "1.18.3"
+
+// actionsServer is Velero's server with pre- and post-actions.
+var actionsServer = target{name: "velosim-server", module: "sim/velero", pkg: "./cmd/velosim-server", takes: "about 5 minutes"}
 
 // releaseOf asks a velero executable for its release.
 func (f Finder) releaseOf(ctx context.Context, path string) (string, error) {

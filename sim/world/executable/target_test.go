@@ -109,3 +109,35 @@ func TestStamp(t *testing.T) {
 		t.Errorf("the stamp %s is not what go.mod requires", version)
 	}
 }
+
+// TestEnvtest: the server with actions is asked for when they are, and only of the release that there is one of.
+func TestEnvtest(t *testing.T) {
+	root := tree(t, t.TempDir(), map[string]string{
+		"go.mod": "module github.com/velosim/velosim\n", "envtest/build/controlplane/go.mod": "module example.com/controlplane\n",
+		"envtest/build/velero-1.14.0/go.mod": "module example.com/old\n", "envtest/build/velero-1.18.3/go.mod": "module example.com/new\n",
+		"envtest/cmd/velosim-envtest/main.go": "package main\n", "fakeplugins/cmd/velosim-plugins/main.go": "package main\n",
+		"sim/velero/go.mod": "module github.com/velosim/velosim/sim/velero\n", "sim/velero/cmd/velosim-server/main.go": "package main\n",
+	})
+	for _, test := range []struct {
+		velero        string
+		actions, want bool
+	}{{"1.18.3", true, true}, {"v1.18.3", true, true}, {"1.18.3", false, false}, {"1.14.0", true, false}} {
+		var built []string
+		f, _ := finder(t, root, builder(t, &built))
+		_, args, err := f.Envtest(t.Context(), test.velero, test.actions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.Index(args, "--actions-server")
+		if i >= 0 != test.want || i >= 0 && filepath.Base(args[i+1]) != "velosim-server" {
+			t.Errorf("%+v: %v", test, args)
+		}
+	}
+	b, err := os.ReadFile("../../velero/go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), "github.com/vmware-tanzu/velero v"+linkedRelease+"\n") {
+		t.Errorf("sim/velero links no Velero %s", linkedRelease)
+	}
+}
