@@ -24,6 +24,9 @@ func (a backupItemAction) Execute(item runtime.Unstructured, backup *velerov1.Ba
 	if err != nil {
 		return nil, nil, "", nil, err
 	}
+	if out.TooLarge {
+		item = enlarged(item)
+	}
 	return item, identifiers(out.AdditionalItems), out.Operation, identifiers(out.ItemsToUpdate), nil
 }
 

@@ -44,6 +44,7 @@ type Outcome struct {
 	ItemsToUpdate          []scenario.Item `json:"itemsToUpdate,omitempty"`
 	SkipRestore            bool            `json:"skipRestore,omitempty"`
 	WaitForAdditionalItems bool            `json:"waitForAdditionalItems,omitempty"`
+	TooLarge               bool            `json:"tooLarge,omitempty"`
 	// Progress that Progress reports; nil for the other methods.
 	Progress *velero.OperationProgress `json:"progress,omitempty"`
 	// Ready is what AreAdditionalItemsReady answers.
@@ -131,7 +132,9 @@ func (i *Interpreter) outcome(object string, c trace.Call, b scenario.Behaviour,
 // there (pkg/plugin/velero/backupitemaction/v2, pkg/backup/item_backupper.go).
 func (i *Interpreter) execute(object string, c trace.Call) Outcome {
 	e := i.script.Execute
-	out := Outcome{AdditionalItems: e.AdditionalItems, SkipRestore: e.SkipRestore, WaitForAdditionalItems: e.WaitForAdditionalItems}
+	out := Outcome{
+		AdditionalItems: e.AdditionalItems, SkipRestore: e.SkipRestore, WaitForAdditionalItems: e.WaitForAdditionalItems, TooLarge: e.TooLarge,
+	}
 	i.operations.executed(wait{i.plugin(), object})
 	finalizing := c.Phase == "Finalizing" || c.Phase == "FinalizingPartiallyFailed"
 	starts := i.script.Action == scenario.BackupItemAction && !finalizing || i.script.Action == scenario.RestoreItemAction

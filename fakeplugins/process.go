@@ -120,6 +120,19 @@ func itemName(item runtime.Unstructured) string {
 	return strings.Join(parts, "/")
 }
 
+// enlarged is an item with an annotation that alone is as large as what a plugin's server takes in one request: gRPC's default, which Velero
+// leaves as it is (pkg/plugin/framework/server.go).
+func enlarged(item runtime.Unstructured) runtime.Unstructured {
+	u := (&unstructured.Unstructured{Object: item.UnstructuredContent()}).DeepCopy()
+	annotations := u.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations["velosim.io/enlarged"] = strings.Repeat("x", 4<<20)
+	u.SetAnnotations(annotations)
+	return u
+}
+
 // identifiers are the items as Velero names them.
 func identifiers(items []scenario.Item) []velero.ResourceIdentifier {
 	var ids []velero.ResourceIdentifier

@@ -12,6 +12,7 @@ import (
 	"github.com/vmware-tanzu/velero/pkg/plugin/velero"
 	biav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/backupitemaction/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/velosim/velosim/fakeplugins"
@@ -153,6 +154,34 @@ func TestExecute(t *testing.T) {
 	selector, err := r.action(t).AppliesTo()
 	if diff := cmp.Diff(velero.ResourceSelector{IncludedResources: script.Resources}, selector); diff != "" || err != nil {
 		t.Errorf("AppliesTo: error %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestTooLarge: what a plugin is handed stays as it is, and what it returns has no room in another request.
+func TestTooLarge(t *testing.T) {
+	script := scenario.Plugin{Execute: scenario.Execute{TooLarge: true}}
+	item := settings()
+	got, _, _, _, err := newRun(script).action(t).Execute(item, backup(velerov1.BackupPhaseInProgress))
+	if err != nil {
+		t.Fatal(err)
+	}
+	script.Action = scenario.RestoreItemAction
+	restored, err := newRun(script).process(t.Context()).RestoreItemAction().Execute(&velero.RestoreItemActionExecuteInput{Item: item, Restore: new(velerov1.Restore)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for action, got := range map[string]runtime.Unstructured{"BackupItemAction": got, "RestoreItemAction": restored.UpdatedItem} {
+		u := got.(*unstructured.Unstructured)
+		if b, err := u.MarshalJSON(); err != nil || len(b) <= 4<<20 {
+			t.Errorf("%s: the item has %d bytes, error %v; want more than 4 MiB", action, len(b), err)
+		}
+		u.SetAnnotations(nil)
+		if diff := cmp.Diff(settings(), u); diff != "" {
+			t.Errorf("%s: the item without its annotations (-want +got):\n%s", action, diff)
+		}
+	}
+	if diff := cmp.Diff(settings(), item); diff != "" {
+		t.Errorf("the item that the plugins were handed (-want +got):\n%s", diff)
 	}
 }
 

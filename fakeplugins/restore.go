@@ -21,7 +21,11 @@ func (a restoreItemAction) Execute(in *velero.RestoreItemActionExecuteInput) (*v
 	if err != nil {
 		return nil, err
 	}
-	reply := velero.NewRestoreItemActionExecuteOutput(in.Item).WithOperationID(out.Operation)
+	item := in.Item
+	if out.TooLarge {
+		item = enlarged(item)
+	}
+	reply := velero.NewRestoreItemActionExecuteOutput(item).WithOperationID(out.Operation)
 	reply.AdditionalItems = identifiers(out.AdditionalItems)
 	reply.SkipRestore, reply.WaitForAdditionalItems = out.SkipRestore, out.WaitForAdditionalItems
 	return reply, nil

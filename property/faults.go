@@ -136,14 +136,17 @@ func (d *drawing) writePoint(do scenario.Do) (p scenario.Point) {
 
 func (d *drawing) killPoint() scenario.Point {
 	kinds := []string{"phase", "store"}
-	calls := d.calls(scenario.BackupItemAction, scenario.RestoreItemAction)
+	calls := d.calls(
+		scenario.BackupItemAction, scenario.RestoreItemAction,
+		scenario.PreBackupAction, scenario.PostBackupAction, scenario.PreRestoreAction, scenario.PostRestoreAction,
+	)
 	if len(calls) > 0 {
 		kinds = append(kinds, "call", "call")
 	}
 	var p scenario.Point
 	switch one(d, "point", kinds...) {
 	case "call":
-		p.Call = one(d, "call", calls...)
+		p.Call = d.callOf(calls)
 		p.Nth, p.After = d.nth(p.Call), d.rarely("after the reply", 3)
 	case "store":
 		if p = d.storePoint(d.named(""), false); p.Store != nil {
@@ -154,44 +157,6 @@ func (d *drawing) killPoint() scenario.Point {
 	}
 	p.Delay = d.after("delay")
 	return p
-}
-
-// calls are those of the actions that are made if nothing comes in between.
-func (d *drawing) calls(of ...scenario.Action) []*scenario.Call {
-	var all []*scenario.Call
-	for _, p := range d.s.Plugins {
-		if !slices.Contains(of, p.Action) {
-			continue
-		}
-		methods := []string{"Execute", "AppliesTo"}
-		if p.Operation != nil {
-			methods = append(methods, "Progress")
-			if !d.ends(p) {
-				methods = append(methods, "Cancel")
-			}
-		}
-		if p.Execute.WaitForAdditionalItems {
-			methods = append(methods, "AreAdditionalItemsReady")
-		}
-		for _, m := range methods {
-			all = append(all, &scenario.Call{Plugin: p.Name, Method: m})
-		}
-	}
-	return all
-}
-
-// nth draws which of the calls it is: the first one, where there may be no others.
-func (d *drawing) nth(c *scenario.Call) int {
-	if c.Method == "Progress" || c.Method == "Execute" && len(d.all()) > 1 {
-		return one(d, "nth", 0, 0, 2, 0, 3)
-	}
-	return 0
-}
-
-// ends tells whether the plugin's operations end well by themselves before any timeout.
-func (d *drawing) ends(p scenario.Plugin) bool {
-	steps := p.Operation.Progress
-	return len(steps) > 0 && steps[len(steps)-1].Completed && steps[len(steps)-1].At.Duration < lengths("10m")[0].Duration
 }
 
 // storePoint draws an access to what is stored of one of the objects, of what is read if it is to be lost; a phase, if a scenario cannot

@@ -160,7 +160,7 @@ func (d *drawing) creation(of []string) *scenario.Point {
 	var p scenario.Point
 	switch one(d, "created at", kinds...) {
 	case "call":
-		p.Call = one(d, "call", calls...)
+		p.Call = d.callOf(calls)
 		p.Nth, p.After = d.nth(p.Call), d.rarely("after the reply", 2)
 	case "store":
 		p = d.storePoint(of, false)

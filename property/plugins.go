@@ -24,6 +24,7 @@ func (d *drawing) plugins() {
 		of[action]++
 		d.s.Plugins = append(d.s.Plugins, d.plugin(fmt.Sprintf("example.io/mover-%d", of[action]), action))
 	}
+	d.actions()
 }
 
 // deletesBackups tells whether Velero is asked to delete a backup.
@@ -48,10 +49,15 @@ func (d *drawing) plugin(name string, action scenario.Action) scenario.Plugin {
 	if p.Execute.WaitForAdditionalItems {
 		p.AreAdditionalItemsReady = d.ready()
 	}
-	if !slices.ContainsFunc(d.s.Plugins, func(other scenario.Plugin) bool { return other.Name == name }) { // whose process it has
+	if !d.scripted(name) {
 		p.Start = d.start()
 	}
 	return p
+}
+
+// scripted tells whether there is a plugin of that name, whose process another one of it has.
+func (d *drawing) scripted(name string) bool {
+	return slices.ContainsFunc(d.s.Plugins, func(p scenario.Plugin) bool { return p.Name == name })
 }
 
 // start draws how the starts of the plugin's process misbehave: never the server's.
@@ -115,8 +121,9 @@ func (d *drawing) execute(p scenario.Plugin) scenario.Execute {
 	if p.Action == scenario.BackupItemAction && p.Operation != nil && d.rarely("items to update", 4) {
 		e.ItemsToUpdate = more("item to update")
 	}
+	e.TooLarge = p.Action != scenario.DeleteItemAction && d.rarely("too large", 15)
 	if p.Action == scenario.RestoreItemAction {
-		e.SkipRestore = len(e.AdditionalItems) == 0 && d.rarely("skip restore", 8)
+		e.SkipRestore = !e.TooLarge && len(e.AdditionalItems) == 0 && d.rarely("skip restore", 8)
 		e.WaitForAdditionalItems = len(e.AdditionalItems) > 0 && p.Version != 1 && d.rarely("wait for additional items", 2)
 	}
 	return e

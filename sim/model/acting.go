@@ -56,6 +56,11 @@ func (all acting) due() (actions [phase.MaxActions]phase.PluginActions) {
 	return actions
 }
 
+// missed reports whether a process of one of the plugins did not start, by how often each did not.
+func (all acting) missed(by map[string]int) bool {
+	return slices.ContainsFunc(all, func(a actingPlugin) bool { return by[a.name] > 0 })
+}
+
 // action is one of a plugin, by the plugin's place.
 type action struct {
 	plugin int

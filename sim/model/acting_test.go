@@ -11,7 +11,8 @@ import (
 )
 
 // acted is a trace of a backup, a word an event: its phases by their names, "kill", and calls of actions: "quiesce", "job", which succeed, with
-// "!" at the end if they fail, and "?" if they do not return; "item" is a call for an item. "gone": the object is.
+// "!" at the end if they fail, and "?" if they do not return; "item" is a call for an item. "unserved": the job's process does not start.
+// "gone": the object is.
 func acted(words string) trace.Trace {
 	var t trace.Trace
 	const object = "backup/backup-1"
@@ -27,6 +28,8 @@ func acted(words string) trace.Trace {
 			server("killed")
 			incarnation++
 			server("started")
+		case "unserved":
+			add("", trace.Body{Process: &trace.Process{Name: "example.io/job", State: trace.ProcessFailed}})
 		case "gone":
 			add(object, trace.Body{Deleted: &trace.Deleted{}})
 		case "quiesce", "job", "item":
@@ -74,6 +77,7 @@ func TestCheckActions(t *testing.T) {
 		{name: "and another phase tells so", words: run + "job! Failed", misfit: "InProgress → Failed"},
 		{name: "and what had not begun is resumed", words: run + "job! FailedPreBackupActions job quiesce", misfit: after + "quiesce was called"},
 		{name: "none has failed", words: run + "job quiesce FailedPreBackupActions", misfit: "InProgress → FailedPreBackupActions"},
+		{name: "its process does not start", words: run + "unserved FailedPreBackupActions"},
 		{name: "a pre-action twice", words: run + "job? job", misfit: before + "job was called"},
 		{name: "a pre-action is interrupted", words: run + "job? kill Failed job"},
 		{name: "or was, when it had returned", words: run + "job quiesce? kill Failed job quiesce"},

@@ -20,8 +20,8 @@ type cast struct {
 	barred bool
 	// prepares are the pre-actions, in order.
 	prepares [phase.MaxActions]chances
-	// doomed: the run fails before its items.
-	doomed bool
+	// doomed: the run fails before its items; early: and before its pre-actions.
+	doomed, early bool
 	// resyncs: the run takes so long that informers resync.
 	resyncs bool
 	timeout time.Duration // of the operations

@@ -16,6 +16,7 @@ type casting struct {
 	rules phase.Rules
 	subject
 	items map[scenario.Item]chance // that the next plugin is called for
+	large map[scenario.Item]chance // and that are too large for a request; none of the others is
 	// tangled: Execute fails for items that others need, so that nobody knows which are left, and how many have errors.
 	tangled bool
 	// counted: it is known which of the plugins' calls are made for the object, counted over all objects.
@@ -39,7 +40,7 @@ const (
 
 // castsOf returns what the scenario's plugins may do in a run of the object.
 func castsOf(rules phase.Rules, s subject) ([]cast, error) {
-	c := casting{rules: rules, subject: s, items: map[scenario.Item]chance{}}
+	c := casting{rules: rules, subject: s, items: map[scenario.Item]chance{}, large: map[scenario.Item]chance{}}
 	for _, item := range s.Items {
 		switch {
 		case len(s.spec.IncludedNamespaces) > 0 && !slices.Contains(s.spec.IncludedNamespaces, item.Namespace()),
@@ -76,6 +77,9 @@ func (c *casting) updated() {
 			if c.items[item] == never {
 				c.items[item] = maybe
 			}
+			if slices.ContainsFunc(c.Plugins, func(q scenario.Plugin) bool { return q.Execute.TooLarge }) {
+				c.grow([]scenario.Item{item}, false)
+			}
 		}
 	}
 }
@@ -84,8 +88,9 @@ func (c *casting) updated() {
 func (c *casting) logs() {
 	refused := slices.ContainsFunc(c.Faults, func(f scenario.Fault) bool {
 		s := f.At.Store
-		fails := f.Do.Fail != "" || f.Do.Tear != nil && f.Do.Tear.Error != ""
-		return s != nil && fails && s.Verb == "put" && strings.HasPrefix(s.Key, folder(c.object)) && strings.HasSuffix(s.Key, "-logs.gz") && f.At.Nth <= 1
+		fails := f.Do.Fail != "" || f.Do.Crash != nil || f.Do.Tear != nil && f.Do.Tear.Error != ""
+		return s != nil && fails && s.Verb == "put" && strings.HasPrefix(s.Key, folder(c.object)) && strings.HasSuffix(s.Key, "-logs.gz") &&
+			!strings.HasSuffix(s.Key, "-post-actions-logs.gz") && f.At.Nth <= 1
 	})
 	for i := range c.casts {
 		c.casts[i].fails = c.casts[i].fails || refused
@@ -98,11 +103,17 @@ func (c *casting) all(action scenario.Action) error {
 	slices.SortFunc(plugins, func(a, b scenario.Plugin) int { return cmp.Compare(a.Name, b.Name) })
 	c.casts = []cast{c.blank(plugins)}
 	needed := slices.ContainsFunc(plugins, func(p scenario.Plugin) bool { return len(p.Execute.AdditionalItems) > 0 })
-	fails := slices.ContainsFunc(plugins, func(p scenario.Plugin) bool { m, _ := c.strikes(p.Execute.Behaviour); return m.from > 0 })
+	fails := slices.ContainsFunc(plugins, func(p scenario.Plugin) bool {
+		m, _ := c.strikes(p.Execute.Behaviour)
+		return m.from > 0 || p.Execute.TooLarge
+	})
 	c.tangled = c.tangled || needed && fails
 	for _, p := range plugins {
 		c.plugin(p)
 		c.ready(p)
+	}
+	if action == scenario.RestoreItemAction {
+		c.refuse(c.Items)
 	}
 	if c.tangled {
 		for _, cast := range slices.Clone(c.casts) {
@@ -139,6 +150,7 @@ func (c *casting) called(p scenario.Plugin) []scenario.Item {
 
 // plugin takes in what a plugin does with the items that it is called for.
 func (c *casting) plugin(p scenario.Plugin) {
+	c.refuse(c.called(p))
 	called := c.called(p)
 	most, sure := len(called), 0
 	for _, item := range called {
@@ -162,11 +174,15 @@ func (c *casting) plugin(p scenario.Plugin) {
 			}
 		}
 	}
+	hits := c.hits(strikes, most)
+	if p.Execute.TooLarge {
+		c.grow(called, slices.Max(hits) == 0 && !c.tangled)
+	}
 	if c.tangled {
 		return
 	}
 	after := surely
-	switch hits := c.hits(strikes, most); {
+	switch {
 	case most > 0 && slices.Min(hits) == most, p.Execute.SkipRestore:
 		after = never
 	case slices.Max(hits) > 0:
@@ -213,13 +229,13 @@ func (c *casting) late(p scenario.Plugin) {
 	again := slices.ContainsFunc(c.called(p), func(item scenario.Item) bool {
 		return slices.ContainsFunc(c.Plugins, func(q scenario.Plugin) bool { return slices.Contains(q.Execute.ItemsToUpdate, item) })
 	})
-	if !again || !hangs || c.kind == phase.Restore { // a restore's finalizer calls no plugins
+	if !(again || c.follow(p)) || !hangs || c.kind == phase.Restore { // a restore's finalizer calls no plugins
 		return
 	}
-	sure := c.counted && !c.unsure(c.backup) && len(c.others()) == 0
+	sure := again && c.counted && !c.unsure(c.backup) && len(c.others()) == 0
 	alone := !slices.ContainsFunc(c.Plugins, func(q scenario.Plugin) bool {
 		m, _ := c.strikes(q.Execute.Behaviour)
-		return m.from > 0 && q.Name != p.Name
+		return (m.from > 0 || q.Execute.TooLarge) && q.Name != p.Name
 	})
 	for i := range c.casts {
 		if cast := &c.casts[i]; len(cast.roles) > 0 {
@@ -227,4 +243,14 @@ func (c *casting) late(p scenario.Plugin) {
 			cast.hangsThen = cast.hangsThen || sure && alone && strikes.from == len(c.called(p))+1
 		}
 	}
+}
+
+// follow reports whether the plugin may be called for additional items of those that are backed up again.
+func (c *casting) follow(p scenario.Plugin) bool {
+	updates := slices.ContainsFunc(c.Plugins, func(q scenario.Plugin) bool { return len(q.Execute.ItemsToUpdate) > 0 })
+	return updates && slices.ContainsFunc(c.Plugins, func(q scenario.Plugin) bool {
+		return q.Action == scenario.BackupItemAction && slices.ContainsFunc(q.Execute.AdditionalItems, func(item scenario.Item) bool {
+			return slices.Contains(p.Resources, item.Resource())
+		})
+	})
 }

@@ -302,7 +302,7 @@ func (c *checker) closed() map[phase.State]bool {
 	if len(c.acting) > 0 { // an action's status comes before its call, and one whose plugin cannot be started has none
 		hidden = append(hidden, phase.PreActionStarted, phase.PostActionStarted)
 	}
-	if len(c.acting) > 0 && c.failing {
+	if len(c.acting) > 0 && (c.failing || c.acting.missed(c.missed)) {
 		hidden = append(hidden, phase.PreActionFailed, phase.PostActionFailed)
 	}
 	if c.up {

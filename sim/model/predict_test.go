@@ -57,6 +57,14 @@ func TestPredict(t *testing.T) {
 			demanded: []string{"Q R I W F C", "Q R I F C"},
 		},
 		{
+			name: "Execute hangs for an additional item of one that is backed up again, which the backup left out",
+			scenario: "backup: {includedNamespaces: [app]}\nitems: [configmaps/app/a, configmaps/web/b]\nplugins:\n" +
+				"- {name: example.io/a, execute: {hang: true, nth: 3}}\n" +
+				"- {name: example.io/b, execute: {additionalItems: [configmaps/app/a], itemsToUpdate: [configmaps/web/b]}, operation: {progress: [{at: 0s}, {at: 1h, completed: true}]}}",
+			demanded: []string{"Q R I W F C", "Q R I F C", "Q R I Wp Fp P", "Q R I Fp P"}, // nobody knows which items are left
+			released: []string{"Q R I W F", "Q R I Wp Fp", "Q R I W F C", "Q R I F C", "Q R I Wp Fp P", "Q R I Fp P"},
+		},
+		{
 			name:     "a plugin does not start for the run",
 			scenario: "plugins:\n" + mover + ", start: {exit: true, nth: 2}}",
 			demanded: []string{"Q R I Failed"},
@@ -126,6 +134,32 @@ func TestPredict(t *testing.T) {
 			name:     "a plugin whose Execute fails keeps a later one from being called",
 			scenario: "plugins:\n" + mover + "}\n- {name: example.io/broken, execute: {error: no}}",
 			demanded: []string{"Q R I Fp P"},
+		},
+		{
+			name:     "a plugin makes the item too large for the next one",
+			scenario: "plugins:\n" + mover + ", execute: {tooLarge: true}}\n- {name: example.io/next, execute: {hang: true}}",
+			demanded: []string{"Q R I Wp Fp P"},
+		},
+		{
+			name:     "or may do so, for one of two items",
+			scenario: "items: [configmaps/a/a, configmaps/a/b]\nplugins:\n- {name: example.io/a, execute: {error: no, times: 1, tooLarge: true}}\n" + mover + "}",
+			demanded: []string{"Q R I Wp Fp P", "Q R I Fp P"},
+		},
+		{
+			name:     "an item that is too large for no plugin is for the API server",
+			scenario: "restore: {}\nplugins:\n" + mover + ", execute: {tooLarge: true}}",
+			demanded: []string{"I Fp P"},
+		},
+		{
+			name: "or for a plugin that restores it",
+			scenario: "restore: {}\nplugins:\n" + mover + ", execute: {tooLarge: true}}\n" +
+				"- {name: example.io/r, action: RestoreItemAction, operation: {progress: [{at: 1h, completed: true}]}}",
+			demanded: []string{"I Fp P"},
+		},
+		{
+			name:     "a plugin that restores an item makes it too large",
+			scenario: "restore: {}\nplugins:\n- {name: example.io/r, action: RestoreItemAction, execute: {tooLarge: true}, operation: {progress: [{at: 1h, completed: true}]}}",
+			demanded: []string{"I Wp Fp P"},
 		},
 		{
 			name:     "Execute hangs",
@@ -262,6 +296,25 @@ func TestPredict(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestKilledAtAWriteOfAPlugin: a plugin may write what something is expected of whenever it is called, so that a kill then may come to anything.
+func TestKilledAtAWriteOfAPlugin(t *testing.T) {
+	s, errs := scenario.Parse("s.yaml", []byte(`apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: s}
+plugins: [{name: example.io/quiesce, action: PreBackupAction}, {name: example.io/quiesce, action: PostBackupAction}]
+faults: [{at: {write: {object: configmaps/app/settings, verb: update}}, do: {kill: {}}}]
+expect: {phase: Completed, manifests: [{apiVersion: v1, kind: ConfigMap, metadata: {namespace: app, name: settings}, data: {key: value}}]}
+`))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	got := model.Predict(phase.Demanded(), s)[0].Ends()
+	slices.Sort(got)
+	if diff := cmp.Diff([]phase.Phase{phase.Completed, phase.Failed}, got); diff != "" {
+		t.Errorf("ends (-want +got):\n%s", diff)
 	}
 }
 

@@ -206,7 +206,7 @@ func (p *predictor) shown(n node) bool {
 }
 
 func (p *predictor) follows(n node, s Step) []node {
-	if s.Input == input(phase.RunFailed) && (p.cast.doomed && (p.kind == phase.Restore || !n.Object.Prepares()) || s.Actor == Server) { // a fault may strike what it still does
+	if s.Input == input(phase.RunFailed) && (p.cast.doomed && (p.cast.early || p.kind == phase.Restore || !n.Object.Prepares()) || s.Actor == Server) { // a fault may strike what it still does
 		return append(p.strike(n, s), n)
 	}
 	if s.Actor == Fault || s.Input == input(phase.FinalizerFailed) && !n.Object.ContentsLost {
@@ -225,7 +225,7 @@ func (p *predictor) follows(n node, s Step) []node {
 // follow is what a step makes of all but the state; not ok: the scenario does not make it.
 func (p *predictor) follow(n node, s Step) (node, bool) {
 	switch {
-	case n.due > 0 && !n.Object.Down, p.cast.doomed && n.Object.Phase == phase.InProgress && !n.Object.Down && !n.Object.Prepares():
+	case n.due > 0 && !n.Object.Down, p.cast.doomed && n.Object.Phase == phase.InProgress && !n.Object.Down && (p.cast.early || !n.Object.Prepares()):
 		return n, false
 	}
 	if s.Operation > 0 && s.Actor == Plugin && s.Input != input(phase.OperationStarted) {

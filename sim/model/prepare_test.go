@@ -36,6 +36,11 @@ func TestPredictActions(t *testing.T) {
 			"its operations would fail", "plugins: [{name: example.io/mover, operation: {progress: [{at: 1h, failed: full}]}}, {name: example.io/quiesce, action: PreBackupAction, execute: {error: no}}]",
 			[]string{failed},
 		},
+		{
+			"a process that the items need does not start",
+			"plugins: [{name: example.io/mover, start: {exit: true, nth: 2}}, {name: example.io/quiesce, action: PreBackupAction, execute: {error: no}}]",
+			[]string{"Q R I Failed"},
+		},
 		{"the server is killed when it is called", "plugins: [" + quiesce + "]\nfaults: [{at: {call: {plugin: example.io/quiesce, method: Execute}}, do: {kill: {}}}]", []string{"Q R I Failed"}},
 		{
 			"or before the run ends with its failure, or a while later",

@@ -32,7 +32,7 @@ func (c *casting) starts(plugins []scenario.Plugin) {
 			c.casts = nil
 		}
 		doomed := c.blank(plugins)
-		doomed.doomed = true
+		doomed.doomed, doomed.early = true, true
 		c.add(doomed)
 	}
 }

@@ -72,6 +72,11 @@ func TestPredictLocation(t *testing.T) {
 			demanded: []string{"I Fp P"},
 		},
 		{
+			name:     "and one whose store ends with the put of its log",
+			scenario: "restore: {}\nfaults:\n- {at: {store: {verb: put, key: restores/restore-1/restore-restore-1-logs.gz}, after: true}, do: {crash: {}}}",
+			demanded: []string{"I Fp P"},
+		},
+		{
 			name:     "a backup that fails at once meets the fault of what it stores then",
 			scenario: "plugins:\n- {name: example.io/mover, appliesTo: {error: no}}\nfaults:\n- {at: {store: {verb: put, key: backups/backup-1/velero-backup.json}}, do: {fail: no}}",
 			demanded: []string{"Q R I Failed"},

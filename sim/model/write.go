@@ -26,7 +26,9 @@ func (s subject) atWrite(f scenario.Fault) (c consequence) {
 	// The counts of hooks are the first that a restore's finalizer patches, and the only one before the final phase.
 	if s.kind == phase.Restore && w.Phase == "" && leads(w, finalizing(), finalizing()) && (may && f.Do.Refuse != "" || f.Do.LoseReply) {
 		c.inputs = append(c.inputs, phase.HookStatusLost)
-		c.surely = (surely || f.Do.LoseReply) && slices.Contains(finalizing(), phaseNamed(w.From)) && f.At.Nth <= 1
+		if c.surely = (surely || f.Do.LoseReply) && w.From != "" && f.At.Nth <= 1; c.surely {
+			return c
+		}
 	}
 	if f.Do.Refuse == "" {
 		return c

@@ -82,12 +82,12 @@ func All() []Rule {
 		},
 		{
 			Name:      "finalizer-retried-for-ever",
-			Statement: "A backup whose contents or location are gone when its operations have ended, or one of whose plugins no longer starts, is PartiallyFailed.",
+			Statement: "A backup whose contents, operations file or location are gone or damaged when its operations have ended, or one of whose plugins no longer starts, is PartiallyFailed.",
 			Deviation: "Its finalizer fails, and is called again without end: the backup stays Finalizing, and cannot be deleted until the server restarts.",
 			Seen:      "The backup stays Finalizing or FinalizingPartiallyFailed, and its deletion is refused with \"backup is still in progress\". The server's log repeats the error, at last every 17 minutes.",
-			Remedy:    "Put the contents back, or let the store take overwrites, and the next try ends the backup. If that cannot be, restart the server, delete the backup, which is not refused then, and repeat it.",
-			Source: proposed + "; Reconcile in pkg/controller/backup_finalizer_controller.go returns the error of downloadToTempFile " +
-				"and leaves the phase",
+			Remedy:    "Put back what is gone or damaged, or let the store take overwrites, and the next try ends the backup. If that cannot be, restart the server, delete the backup, which is not refused then, and repeat it.",
+			Source: proposed + "; Reconcile in pkg/controller/backup_finalizer_controller.go returns the errors of GetBackupItemOperations " +
+				"and downloadToTempFile, and leaves the phase",
 			Witness:  "backup-contents-lost",
 			Reports:  []string{"velero#9964"},
 			Releases: []string{"v1.14", "v1.18"},
@@ -192,7 +192,7 @@ func All() []Rule {
 		{
 			Name:      StaleReadActedUpon,
 			Statement: "Nothing is done to an object by what it was before its last change.",
-			Deviation: "Reconciles read from a cache and patch without a resourceVersion: a short restore is run twice, or run although it was rejected, and a pass over the operations that follows another at once takes its object for one that still waits without errors, so that it ends Completed with a failed operation, or with fewer errors than operations that failed. A sync that has listed the object store just before a backup ended removes the backup as an orphan, and the next one brings it back. A restore whose finalizer met errors is finalized again without them, and a patch that is sent again, as its reply was lost, takes an object back to Finalizing.",
+			Deviation: "Reconciles read from a cache and patch without a resourceVersion: a short restore is run twice, or run although it was rejected, and a pass over the operations that follows another at once takes its object for one that still waits without errors, so that it ends Completed with a failed operation, or with fewer errors than operations that failed. A sync that has listed the object store just before a backup ended removes the backup as an orphan, and the next one brings it back. A restore that has ended is finalized again, and ends otherwise: without the errors that its finalizer met, or PartiallyFailed, as its backup or location is gone by then. And a patch that is sent again, as its reply was lost, takes an object back to Finalizing.",
 			Seen:      "An object is Completed with failed operations, or has fewer errors than operations that failed; a restore goes back to InProgress, and the operations of its first run are listed no more; or a backup that has just ended vanishes, and is back at the next sync, a minute later by default.",
 			Remedy:    "Judge by the counts, and repeat what does not add up. A backup that has vanished needs nothing done: wait for the next sync. Operations of a first run that are not listed have to be ended by the plugin's own means.",
 			Source: proposed + "; Reconcile in pkg/controller/backup_controller.go, restore_controller.go, backup_operations_controller.go, restore_operations_controller.go and " +

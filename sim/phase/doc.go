@@ -137,8 +137,8 @@
 //     the object can end Completed; that a restore could not upload them is only logged.
 //   - final-upload-failure-ignored (unreported). Demanded, as proposed by velosim: a backup ends once its stored copy and
 //     contents are what its finalizer made of them. v1.18: it ends although the upload has failed.
-//   - finalizer-retried-for-ever (unreported). Demanded, as proposed by velosim: a backup whose contents are gone ends
-//     PartiallyFailed. v1.18: its finalizer fails for ever, and it stays Finalizing.
+//   - finalizer-retried-for-ever (unreported). Demanded, as proposed by velosim: a backup whose contents or operations file
+//     are gone or damaged ends PartiallyFailed. v1.18: its finalizer fails for ever, and it stays Finalizing.
 //   - hook-status-sent-once (unreported). Demanded, as proposed by velosim: a restore's finalizer sends the counts of its hooks until they
 //     land. v1.14, v1.18: once; if the patch or its reply is lost, the restore ends PartiallyFailed.
 //   - run-patch-given-up (velero#3239, velero#7207). Demanded, as proposed by velosim: the patch that ends InProgress is tried
@@ -163,8 +163,8 @@
 //     of the first run are lost ([RunRepeated]). A pass that takes longer than a poll is followed by the next one at once, which can find no
 //     operations in memory, load those that have ended from the object store, see no new error, and write Finalizing over what came
 //     after ([PassRepeated]): an object whose operation has failed ends Completed. One that finds the errors of before counts its own over
-//     them. And a sync that has listed the object store just before a backup ended removes it as an orphan. A restore whose
-//     finalizer met errors may be finalized again without them ([FinalizerRepeated]), and a patch that ends a run, sent again after others,
+//     them. And a sync that has listed the object store just before a backup ended removes it as an orphan. A restore
+//     that has ended may be finalized again, and end otherwise ([FinalizerRepeated]), and a patch that ends a run, sent again after others,
 //     takes an object back ([RunPatchRepeated]).
 //   - deletion-forgotten-by-restart (unreported). Demanded, as proposed by velosim: a backup that is Deleting at a start is deleted. v1.18:
 //     its request is InProgress, and passed over: it stays Deleting.

@@ -121,7 +121,8 @@ const (
 	PassRepeated
 	// FailedPassRepeated: it is taken for one in WaitingForPluginOperationsPartiallyFailed.
 	FailedPassRepeated
-	// FinalizerRepeated: a restore whose finalizer met errors is taken for one in Finalizing, and there are no errors this time.
+	// FinalizerRepeated: a restore that has ended is taken for one in Finalizing, and there are no errors this time, or its backup or the
+	// location is not there any more.
 	FinalizerRepeated
 	// RunPatchRepeated: the patch that ends InProgress is sent again, as its reply was lost, and has been followed by others.
 	RunPatchRepeated

@@ -112,6 +112,7 @@ func repeatedPasses() []legalEdge {
 func restoreEdges() []legalEdge {
 	edges := []legalEdge{
 		{PartiallyFailed, Completed, FinalizerRepeated, releases},
+		{Completed, PartiallyFailed, FinalizerRepeated, releases},
 		{New, InProgress, Validated, every},
 		{New, InProgress, BeginUnseen, every},
 		{New, InProgress, BackupUnfinished, releases},

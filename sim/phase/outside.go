@@ -9,6 +9,12 @@ const ServersNotFenced = "servers-not-fenced"
 // RefusedPhaseRetriedForEver is the name of the rule by which, in a release, an object stays as its next phase is none of its CRD's.
 const RefusedPhaseRetriedForEver = "refused-phase-retried-for-ever"
 
+// UnlistedNamespacesPanic is the name of the rule by which, in a release, the run of a backup panics.
+const UnlistedNamespacesPanic = "unlisted-namespaces-panic"
+
+// DeletionRequestPassedOver is the name of the rule by which, in a release, a request to delete a backup stays InProgress.
+const DeletionRequestPassedOver = "deletion-request-passed-over"
+
 // outside are the rules that make no difference to Step: they are of what comes of a plugin's errors, of order and of time, which a State does
 // not have. Scenarios say how they show.
 func outside() []Rule {
@@ -90,6 +96,17 @@ func outside() []Rule {
 			Releases:  []string{"v1.14", "v1.18"},
 		},
 		{
+			Name:      DeletionRequestPassedOver,
+			Statement: "A request to delete a backup is Processed in the end, with its errors, or removed.",
+			Deviation: "Each of its writes is tried once, and a request that is InProgress is passed over until it expires, after a day, and is removed. When the write of Processed fails, it stays InProgress; when the reply to that of InProgress is lost, the backup is not deleted, either.",
+			Seen:      "The request stays InProgress for a day, in `kubectl get deletebackuprequests`, whether the backup is gone or not.",
+			Remedy:    "If the backup is gone, remove the request with `kubectl delete`, or leave it. If it is there, request the deletion again, with `velero backup delete NAME`.",
+			Source:    proposed + "; Reconcile and patchDeleteBackupRequest in pkg/controller/backup_deletion_controller.go. After a restart it is deletion-forgotten-by-restart",
+			Witness:   "backup-deletion-not-marked-processed",
+			Reports:   []string{"velero#10169"},
+			Releases:  []string{"v1.14", "v1.18"},
+		},
+		{
 			Name:      "deleted-restore-not-cancelled",
 			Statement: "The operations of a restore that is deleted are cancelled first.",
 			Deviation: "What is stored of it is deleted, and its operations go on with nobody to end them.",
@@ -121,6 +138,16 @@ func outside() []Rule {
 			Witness:  "backup-server-replaced-while-in-progress",
 			Reports:  []string{"velero#487", "velero#7230", "velero#9036", "velero#9062"},
 			Releases: []string{"v1.14", "v1.18"},
+		},
+		{
+			Name:      UnlistedNamespacesPanic,
+			Statement: "A backup whose run fails to list the namespaces ends.",
+			Deviation: "The run panics, as it reads the list before it looks whether there is one. The server goes on, and nobody runs the backup, which stays InProgress until the server restarts.",
+			Seen:      "The backup stays InProgress, with no progress and nothing stored, holds up those behind it, and its deletion is refused. The server's log has \"Observed a panic\", with collectNamespaces in the stack.",
+			Remedy:    "Restart the server, which marks the backup Failed; then delete and repeat it.",
+			Source:    proposed + "; collectNamespaces in pkg/backup/item_collector.go",
+			Witness:   "backup-namespaces-not-listed",
+			Releases:  []string{"v1.18"},
 		},
 		{
 			Name:      "left-out-resources-include-all",

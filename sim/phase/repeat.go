@@ -19,6 +19,8 @@ func (r Rules) repeat(s State, in Input) (State, bool) {
 		s.Errors-- // counted over others
 	case in == FinalizerRepeated && s.Kind == Restore && failed && s.Failed == 0 && !s.Abandoned:
 		s.Phase = Completed
+	case in == FinalizerRepeated && s.Kind == Restore && s.Phase == Completed:
+		s.Phase = PartiallyFailed
 	case in == RunPatchRepeated && s.Phase == Completed:
 		s.Phase = Finalizing
 	case in == RunPatchRepeated && failed:

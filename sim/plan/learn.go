@@ -176,6 +176,8 @@ func (l *learner) owner(controller, object string) string {
 		return object
 	case kind == "deletion":
 		return "backup/" + name
+	case kind == "leases": // its name is that of one run
+		return ""
 	case strings.HasPrefix(controller, "restore"):
 		return l.last["restore"]
 	case l.scenario.Expect.Of(scenario.Item(object)): // a plugin

@@ -19,9 +19,9 @@ func named(scenario, fault string) string {
 	return scenario + "--" + fault
 }
 
-// short is the phase in the names of plans: waiting-partially-failed.
+// short is the phase in the names of plans: waiting-partially-failed, failed-pre.
 func short(phase string) string {
-	phase = strings.Replace(phase, "WaitingForPluginOperations", "Waiting", 1)
+	phase = strings.NewReplacer("WaitingForPluginOperations", "Waiting", "FailedPreBackupActions", "FailedPre", "FailedPreRestoreActions", "FailedPre").Replace(phase)
 	var b strings.Builder
 	for i, r := range phase {
 		if i > 0 && 'A' <= r && r <= 'Z' {

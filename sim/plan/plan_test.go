@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -147,6 +148,51 @@ func TestLongNames(t *testing.T) {
 			}
 			seen[p.Name] = true
 		}
+	}
+}
+
+// TestWritesOfAPlugin: what a plugin writes of an item that something is expected of is a step like the server's own, and the plans expect the
+// same of it, unless a restore makes it.
+func TestWritesOfAPlugin(t *testing.T) {
+	const file = `apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: plugin}
+items: [configmaps/app/settings, secrets/app/token]
+plugins: [{name: example.io/quiesce, action: PreBackupAction}, {name: example.io/quiesce, action: PostBackupAction}]
+expect: {phase: Completed, manifests: [{apiVersion: v1, kind: Secret, metadata: {namespace: app, name: token}, data: {key: dmFsdWU=}}]}
+`
+	s, errs := scenario.Parse("plugin.yaml", []byte(file))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var tr trace.Trace
+	add := func(incarnation int, object string, b trace.Body) {
+		tr.Events = append(tr.Events, trace.Event{Seq: len(tr.Events) + 1, Incarnation: incarnation, Object: object, Body: b})
+	}
+	add(0, "backup/backup-1", trace.Body{Created: &trace.Created{}})
+	add(1, "backup/backup-1", trace.Body{Phase: &trace.Phase{To: "InProgress"}})
+	for i, item := range []string{"configmaps/app/settings", "secrets/app/token", "secrets/app/token"} {
+		add(1, item, trace.Body{Write: &trace.Write{Client: "velosim.io/quiesce", Verb: "update", ResourceVersion: strconv.Itoa(i + 1)}})
+	}
+	add(0, "secrets/app/token", trace.Body{Write: &trace.Write{Client: "user", Verb: "update", ResourceVersion: "9"}})
+	var got []string
+	plans, err := plan.Plans([]byte(file), s, plan.Learn(s, tr), []plan.Family{plan.Kill})
+	for _, p := range plans {
+		if p.Pruned != "" {
+			got = append(got, "pruned: "+p.Step.At.Write.Object)
+			continue
+		}
+		got = append(got, p.Name)
+		if diff := cmp.Diff(s.Expect.Manifests, p.Scenario.Expect.Manifests); diff != "" || p.Scenario.Expect.Phase != "" || p.Step.Object != "backup/backup-1" {
+			t.Errorf("%s, of %s, ends %q; manifests (-scenario +plan):\n%s", p.Name, p.Step.Object, p.Scenario.Expect.Phase, diff)
+		}
+	}
+	want := []string{
+		"pruned: configmaps/app/settings", "pruned: configmaps/app/settings", "plugin--kill-before-update-token", "plugin--kill-after-update-token",
+		"plugin--kill-before-update-token-2", "plugin--kill-after-update-token-2",
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
 }
 

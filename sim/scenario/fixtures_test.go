@@ -116,7 +116,7 @@ plugins:
 - name: example.io/old
   version: 1
   resources: [pods]
-  execute: {hang: true}
+  execute: {hang: true, tooLarge: true}
 - name: example.io/skips
   action: RestoreItemAction
   resources: [pods]

@@ -11,6 +11,7 @@ func (l *linter) once(path string, p *Plugin) {
 	for _, name := range []string{
 		"version", "resources", "appliesTo", "operation", "progress", "cancel", "areAdditionalItemsReady",
 		"execute.additionalItems", "execute.itemsToUpdate", "execute.skipRestore", "execute.waitForAdditionalItems",
+		"execute.tooLarge",
 	} {
 		if l.has(path + "." + name) {
 			l.complain(path+"."+name, "is about items, and a %s is called once for a %s; remove it", p.Action, strings.TrimSuffix(p.Action.object(), "/"))

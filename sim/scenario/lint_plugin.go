@@ -113,6 +113,12 @@ func (l *linter) execute(plugin string, p *Plugin) {
 			l.complain(path+".itemsToUpdate", "Velero ignores items to update without an operation; add \"operation\"")
 		}
 	}
+	switch {
+	case e.TooLarge && p.Action == DeleteItemAction:
+		l.complain(path+".tooLarge", "a DeleteItemAction returns no item; remove it")
+	case e.TooLarge && e.SkipRestore:
+		l.complain(path+".tooLarge", "means nothing with \"skipRestore\", as nobody is handed the item; remove one")
+	}
 	if e.SkipRestore {
 		switch { // restoreItem in pkg/restore/restore.go leaves the item alone before it looks at the others
 		case p.Action != RestoreItemAction:

@@ -74,6 +74,9 @@ func (l *linter) accesses(object string) []accessed {
 			all = append(all, accessed{kind + "s/" + name + "/" + strings.ReplaceAll(o.name, "%s", name), verbs})
 		}
 	}
+	if slices.ContainsFunc(l.scenario.ActionsOf(object), func(p Plugin) bool { return !p.Action.Pre() }) {
+		all = append(all, accessed{fmt.Sprintf("%ss/%s/%s%s-post-actions-logs.gz", kind, name, map[string]string{"restore": "restore-"}[kind], name), []string{"put"}})
+	}
 	return all
 }
 

@@ -13,6 +13,7 @@ func TestStorePoints(t *testing.T) {
 	const (
 		operation = "plugins: [{name: example.io/mover, operation: {}}]\n"
 		elsewhere = "plugins: [{name: example.io/mover, resources: [secrets], operation: {}}]\n"
+		posts     = "plugins: [{name: example.io/resume, action: PostBackupAction}, {name: example.io/resume, action: PostRestoreAction}]\n"
 		ofRestore = "plugins: [{name: example.io/mover, action: RestoreItemAction, operation: {}}]\n"
 		plain     = `
 put exists delete     backups/b/velero-backup.json
@@ -35,6 +36,9 @@ put exists get        restores/r/restore-r-resource-list.json.gz
 put                   restores/r/restore-r-results.gz
 put                   restores/r/restore-r-logs.gz
 put                   restores/r/r-volumeinfo.json.gz`
+		logged = restored + `
+put                   backups/b/b-post-actions-logs.gz
+put                   restores/r/restore-r-post-actions-logs.gz`
 	)
 	pairs := func(table string) (pairs []string) {
 		for line := range strings.Lines(table) {
@@ -52,10 +56,11 @@ put                   restores/r/r-volumeinfo.json.gz`
 		{"a plugin that is not called", elsewhere, plain},
 		{"a restore", "restore: {name: r}\n", restored},
 		{"a restore's operation", "restore: {name: r}\n" + ofRestore, restored},
+		{"post-actions", "restore: {name: r}\n" + posts, logged},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			want := pairs(test.want)
-			for line := range strings.Lines(restored) {
+			for line := range strings.Lines(logged) {
 				fields := strings.Fields(line)
 				if len(fields) == 0 {
 					continue

@@ -223,7 +223,9 @@ func TestEveryField(t *testing.T) {
 				Cancelled:  &[]string{},
 				Updated:    &[]scenario.Item{},
 				Within:     hours(2),
-			}},
+			}, Manifests: []scenario.Manifest{{
+				"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings", "namespace": "app"}, "data": map[string]any{"key": "value"},
+			}}},
 			Deviation: &scenario.Deviation{
 				Rule:     "progress-error-is-final",
 				Outcomes: scenario.Outcomes{Outcome: scenario.Outcome{Phase: "InProgress", Cancelled: &[]string{"example.io/restores"}}},

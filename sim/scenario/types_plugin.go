@@ -148,6 +148,9 @@ type Execute struct {
 	SkipRestore bool `json:"skipRestore,omitempty"`
 	// WaitForAdditionalItems: Velero waits until AreAdditionalItemsReady says so (RestoreItemAction, version 2).
 	WaitForAdditionalItems bool `json:"waitForAdditionalItems,omitempty"`
+	// TooLarge: the item that it returns has an annotation that makes it larger than what the server of a plugin takes in one request, 4 MiB:
+	// who is handed it next fails, be that another plugin, one that restores or deletes the item later, or the API server, which takes 3 MiB.
+	TooLarge bool `json:"tooLarge,omitempty"`
 }
 
 // Ready is the script of AreAdditionalItemsReady.

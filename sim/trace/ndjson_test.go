@@ -2,6 +2,7 @@ package trace_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -81,6 +82,7 @@ func everyBody() []trace.Body {
 		{Process: &trace.Process{Name: "server", State: "killed"}},
 		{Reconcile: &trace.Reconcile{Controller: "backup", Error: "no", Panic: true}},
 		{Rest: &trace.Rest{Copy: "store", Phase: "Completed", Attempted: 1, Completed: 1, Ended: true, Operations: []trace.Operation{{ID: "mover-1", Plugin: mover, Item: "configmaps/app/settings", Phase: "Completed"}}}},
+		{Item: &trace.Item{Manifest: json.RawMessage(`{"kind":"ConfigMap"}`)}},
 	}
 }
 

@@ -233,7 +233,7 @@ func (t *Timeline) changes(w *Write) bool {
 		return true
 	}
 	unchanged := w.Change == "{}" || known && w.ResourceVersion != "" && before == w.ResourceVersion
-	return !unchanged && !w.progress()
+	return !unchanged && !w.progress() && w.Resource != "leases" // which are renewed all the time
 }
 
 // print prints a line. Time is right-aligned, so that its length shows; a negative one is left out.

@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -138,6 +139,10 @@ func TestTimelineFolds(t *testing.T) {
 			"0s backup/backup-1 gc: update backups velero/backup-1 a",
 			"0s backup/backup-1 gc: update backups velero/backup-1 c",
 		}},
+		{"objects of the cluster at rest", func(s *script) {
+			s.add("configmaps/app/settings", trace.Body{Item: &trace.Item{Manifest: json.RawMessage(`{"kind":"ConfigMap"}`)}})
+			s.add("secrets/app/token", trace.Body{Item: &trace.Item{}})
+		}, []string{`0s configmaps/app/settings at rest: {"kind":"ConfigMap"}`, "0s secrets/app/token at rest: there is none"}},
 		{"a return of nothing", func(s *script) {
 			s.add(backup, trace.Body{Return: &trace.Return{ID: 9}})
 		}, []string{"0s backup/backup-1 call 9, which was never made, returned"}},

@@ -22,8 +22,8 @@ func (r *run) attribute(found []Finding, release phase.Rules) {
 		}
 		departure, ok := departures[f.Object]
 		if !ok {
-			if departure = r.departure(f.Object, release, found); departure == nil && r.unusable(f.Object) {
-				departure = []string{phase.PassRetriedForEver}
+			if departure = r.departure(f.Object, release, found); departure == nil {
+				departure = r.unusable(f.Object)
 			}
 			departures[f.Object] = departure
 		}
@@ -41,6 +41,10 @@ func (r *run) attribute(found []Finding, release phase.Rules) {
 			}
 		case "prediction":
 			found[i].Rules = departure
+		case "contract":
+			if slices.Equal(departure, []string{phase.PassRetriedForEver}) && strings.HasPrefix(f.Expected, "Cancel of ") {
+				found[i].Rules = departure
+			}
 		default:
 			invariant, _, _ := strings.Cut(f.Expected, ":")
 			if invariant == "stored-copy-agrees" { // the upload that explains it, accounting has looked for
@@ -180,6 +184,9 @@ func (r *run) departure(name string, release phase.Rules, found []Finding) []str
 	case demanded == nil && holder != nil && (holder.object != o || holder.ofStore()) && release.PluginCallWithoutDeadline:
 		return []string{phase.PluginCallWithoutDeadline}
 	case demanded == nil || allowed(release.Demanded()):
+		if rule := r.overlooked(o).Name; rule != "" {
+			return []string{rule}
+		}
 		return blamed(found, name, "conformance") // prediction is no help, but a change of phase may be
 	}
 	// A plugin is scripted to hang for ever, or not at all: that a call has, the trace must show.

@@ -69,7 +69,7 @@ type watch struct {
 	// up are the servers that run, by incarnation; down: none does.
 	up   map[int]bool
 	down bool
-	// out is until when the object store is out of reach, or the server paused, so that no pass begins; 0: neither is.
+	// out is until when the object store is out of reach, the server paused, or its cache stale, so that no pass begins that must; 0: none is.
 	out   trace.Time
 	at    trace.Time
 	found []Finding
@@ -122,7 +122,7 @@ func (w *watch) event(i int, e *trace.Event) {
 	}
 	if e.Fault != nil && e.Fault.Missed == "" {
 		do := w.run.does(e.Fault.ID).Do
-		w.outage(i, max(do.Outage.Duration, do.Pause.Duration))
+		w.outage(i, max(do.Outage.Duration, do.Pause.Duration, do.StaleCache.Duration))
 	}
 	switch {
 	case e.Process != nil && e.Process.Name == server:
@@ -145,7 +145,7 @@ func (w *watch) event(i int, e *trace.Event) {
 	}
 }
 
-// outage notes that no pass begins for so long.
+// outage notes that no pass must begin for so long.
 func (w *watch) outage(i int, lasts time.Duration) {
 	if lasts == 0 {
 		return

@@ -46,6 +46,52 @@ func (r *run) restartedWhileDeleting(o *object) bool {
 	return false
 }
 
+// passedOver are the requests to delete a backup that liveness finds InProgress in the end, and no call of a plugin holds: Velero passes over
+// them (Reconcile, pkg/controller/backup_deletion_controller.go).
+func (r *run) passedOver(rd reading) []Finding {
+	begun := map[string]int{} // event at which the request became InProgress
+	var order []string
+	for i, e := range r.events {
+		switch {
+		case !strings.HasPrefix(e.Object, "deletebackuprequest/"):
+		case e.Phase != nil && e.Phase.To == phase.InProgress.String():
+			begun[e.Object] = i
+			order = append(order, e.Object)
+		case e.Phase != nil, e.Deleted != nil:
+			delete(begun, e.Object)
+		}
+	}
+	var found []Finding
+	for _, request := range order {
+		event, stays := begun[request]
+		if !stays || slices.ContainsFunc(r.open, r.deletes) {
+			continue
+		}
+		rule := phase.Named(phase.DeletionRequestPassedOver)
+		if r.endedSince(event) {
+			rule = phase.Named(phase.DeletionForgottenByRestart)
+		}
+		if rule.Deviates(rd.rules) {
+			continue
+		}
+		found = append(found, r.atEnd("liveness", request, "it is Processed, or removed", "phase InProgress, since "+r.events[event].At.String()))
+		found[len(found)-1].Rules = []string{rule.Name}
+	}
+	return found
+}
+
+// deletes reports whether the call may be one of a deletion, which has no worker but one.
+func (r *run) deletes(c *call) bool {
+	return c.object == r.nobody || c.object.phaseAt(c.event) == phase.Deleting.String()
+}
+
+// endedSince reports whether a server has ended since the event.
+func (r *run) endedSince(event int) bool {
+	return slices.ContainsFunc(r.events[event:], func(e trace.Event) bool {
+		return e.Process != nil && e.Process.Name == server && e.Process.State != started
+	})
+}
+
 // requested is the backup that a DeleteBackupRequest, namespace/name, is for: its name is the backup's and a random end
 // (NewDeleteBackupRequest, pkg/backup/delete_helpers.go).
 func requested(request string) string {
@@ -90,11 +136,23 @@ func (r *run) undeleted(o *object) []Finding {
 	return []Finding{f}
 }
 
-// storedSince reports whether the server has stored something of the object since it was deleted, as what had begun before went on.
-func (r *run) storedSince(o *object) bool {
-	return slices.ContainsFunc(r.events[o.changes[len(o.changes)-1].event:], func(e trace.Event) bool {
-		return e.Store != nil && e.Store.Verb == "put" && e.Store.Error == "" && strings.Contains(e.Store.Key, "/"+o.kind.String()+"s/"+o.id()+"/")
-	})
+// storedSince reports whether the server has stored something of the object since it was deleted, or what was stored of it, as what had begun
+// before went on: an object that a finalizer holds outlives what is stored of it.
+func (r *run) storedSince(o *object) (stored bool) {
+	gone := o.changes[len(o.changes)-1].event
+	deleted := false
+	for i, e := range r.events {
+		if e.Store == nil || e.Store.Error != "" || !strings.Contains(e.Store.Key, "/"+o.kind.String()+"s/"+o.id()+"/") {
+			continue
+		}
+		switch e.Store.Verb {
+		case "delete":
+			deleted, stored = true, false
+		case "put":
+			stored = stored || deleted || i > gone
+		}
+	}
+	return stored
 }
 
 // nothingStored is what accounting wants of what Velero has deleted.

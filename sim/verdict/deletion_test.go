@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
@@ -32,6 +35,16 @@ func TestDeletion(t *testing.T) {
 		{
 			name: "what goes on stores it again", change: byUser, result: KnownDeviation,
 			trace: deleting().requested(processed).deleted().access("put", "backups/backup-1/velero-backup.json", "").rest(stored).settles(),
+		},
+		{
+			name: "what goes on until its finalizer lets it go stores it again", change: byUser, result: KnownDeviation,
+			trace: deleting().access("delete", "backups/backup-1/velero-backup.json", "").access("put", "backups/backup-1/velero-backup.json", "").
+				requested(processed).deleted().rest(stored).settles(),
+		},
+		{
+			name: "what was stored before is still there", change: byUser, result: Fail, found: still,
+			trace: deleting().access("put", "backups/backup-1/velero-backup.json", "").access("delete", "backups/backup-1/backup-1-logs.gz", "").
+				requested(processed).deleted().rest(stored).settles(),
 		},
 		{
 			name: "what is removed stays in the object store", change: removing, trace: begin().completes().deleted().fault("fault-1").rest(stored).settles(), result: Pass,
@@ -278,5 +291,33 @@ func TestPollsOfOthers(t *testing.T) {
 	} {
 		j.change = two
 		j.run(t)
+	}
+}
+
+// TestDeletionRequest: one that is InProgress in the end has been passed over, since a write of it failed or its server died.
+func TestDeletionRequest(t *testing.T) {
+	to := func(s *script, p string) *script {
+		return s.add("deletebackuprequest/backup-1-x7k2p", trace.Body{Phase: &trace.Phase{To: p}})
+	}
+	begun := func() *script { return to(deleting(), "InProgress").deleted() }
+	for _, test := range []struct {
+		name  string
+		trace trace.Trace
+		rules []string
+	}{
+		{"it is processed", to(begun(), "Processed").settles(), nil},
+		{"it is removed", begun().add("deletebackuprequest/backup-1-x7k2p", trace.Body{Deleted: &trace.Deleted{}}).settles(), nil},
+		{"it stays InProgress", begun().ends(trace.Bound), []string{phase.DeletionRequestPassedOver}},
+		{"the server has died", begun().restart(time.Second).ends(trace.Bound), []string{phase.DeletionForgottenByRestart}},
+		{"the server had died before", to(deleting().restart(time.Second), "InProgress").deleted().ends(trace.Bound), []string{phase.DeletionRequestPassedOver}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := expecting(scenario.Outcome{Phase: scenario.Deleted})
+			faulty(scenario.Do{Delete: "backup/backup-1"})(s)
+			v := unpredicted(s, test.trace)
+			if diff := cmp.Diff(test.rules, v.Deviations); diff != "" || test.rules == nil && v.Result != Pass {
+				t.Errorf("%s, %v; deviations (-want +got):\n%s", v.Result, v.Findings, diff)
+			}
+		})
 	}
 }

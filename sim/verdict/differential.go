@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
@@ -16,11 +17,11 @@ import (
 // Of each object that takes the same path of phases in both runs it demands that nothing else shows the fault either, once the run has
 // ended: the status of the resource and of its stored copy, the operations as they are stored, the names of what is stored of it, and how
 // often the server has changed which of the resource's fields, other than its progress, until it had its last phase. If all objects take the
-// same paths, the server has created the same items, each as often. What the fault itself struck is excused: a write that is made again,
+// same paths, the server has created the same items, each as often, outside its own namespace. What the fault itself struck is excused: a write that is made again,
 // and an object that could not be put into the store.
 //
-// An object that takes another path is what the other oracles are about, and so is a run that deviates in a known way. If the run without
-// the fault has not come to its end, nothing is compared. UIDs, resource versions and times are in none of this.
+// An object that takes another path, or of which a pre-action has failed and then its upload, is what the other oracles are about, and so is a run that deviates in a known way. If the run without
+// the fault has not come to its end, nothing is compared. UIDs, IDs of operations, resource versions and times are in none of this.
 func Compare(s *scenario.Scenario, t, without trace.Trace) Verdict {
 	v := Judge(s, t)
 	if v.Result != Pass || without.End.Reason != trace.Settled {
@@ -44,7 +45,7 @@ func (r *run) differences(without *run) []Finding {
 	alike := len(r.objects) == len(without.objects)
 	for _, o := range r.objects {
 		free := without.find(o.name)
-		if free == nil || !slices.Equal(o.path(), free.path()) {
+		if free == nil || o.gone() != free.gone() || !slices.Equal(o.path(), free.path()) || o.failedPre() && r.unstored(o) {
 			alike = false
 			continue
 		}
@@ -58,6 +59,19 @@ func (r *run) differences(without *run) []Finding {
 		compare("", "restored items", r.restored(), without.restored())
 	}
 	return found
+}
+
+// failedPre reports whether a pre-action of the object has failed. That its upload fails as well brings no other phase.
+func (o *object) failedPre() bool {
+	return o.phase() == phase.FailedPreBackupActions.String() || o.phase() == phase.FailedPreRestoreActions.String()
+}
+
+// unstored reports whether something of the object could not be put into the store.
+func (r *run) unstored(o *object) bool {
+	folder := "/" + o.kind.String() + "s/" + o.id() + "/"
+	return slices.ContainsFunc(r.events, func(e trace.Event) bool {
+		return e.Store != nil && e.Store.Verb == "put" && e.Store.Error != "" && strings.Contains(e.Store.Key, folder)
+	})
 }
 
 // beyond is what a has more of than b.
@@ -84,7 +98,7 @@ func operationsOf(at *trace.Rest) map[string]int {
 	all := map[string]int{}
 	if at != nil {
 		for _, op := range at.Operations {
-			all[fmt.Sprintf("%s of %s for %s, %s %s", op.ID, op.Plugin, op.Item, op.Phase, op.Error)]++
+			all[fmt.Sprintf("of %s for %s, %s %s", op.Plugin, op.Item, op.Phase, op.Error)]++
 		}
 	}
 	return all
@@ -121,7 +135,8 @@ func (r *run) stored(o *object, other *run) map[string]int {
 func (r *run) restored() map[string]int {
 	all := map[string]int{}
 	for _, e := range r.events {
-		if w := e.Write; w != nil && w.Verb == "create" && w.Error == "" && e.Incarnation > 0 && r.find(e.Object) == nil {
+		own := scenario.Item(e.Object).Namespace() == scenario.VeleroNamespace
+		if w := e.Write; w != nil && w.Verb == "create" && w.Error == "" && e.Incarnation > 0 && r.find(e.Object) == nil && !own {
 			all[e.Object]++
 		}
 	}
@@ -147,6 +162,7 @@ func (r *run) written(o *object, other *run) map[string]int {
 		version = e.Write.ResourceVersion
 	}
 	delete(all, "patch status.progress")
+	maps.DeleteFunc(all, func(write string, _ int) bool { return strings.Contains(write, "ActionsStatuses") }) // of each call, and one may be repeated
 	for i, e := range other.events {
 		// A fault comes after the write, and after the change of phase that the write brings.
 		struck := slices.ContainsFunc(other.events[i:min(i+3, len(other.events))], func(e trace.Event) bool { return e.Fault != nil })

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +47,7 @@ func TestDifferences(t *testing.T) {
 		p.rest.Copy = "api"
 		return s.rest(p.rest).settles()
 	}
+	failedPre := []string{"FailedPreBackupActions"}
 	for _, test := range []struct {
 		name string
 		run  parts
@@ -64,6 +66,16 @@ func TestDifferences(t *testing.T) {
 			"backup/backup-1: stored objects as without the fault: velosim/" + contents + " | none",
 		}},
 		{"one that the fault kept out", parts{then: func(s *script) { s.access("put", contents, "no space").access("delete", contents, "") }}, nil},
+		{"a failed pre-action, and a warning", parts{path: failedPre, rest: trace.Rest{Warnings: 1}}, []string{
+			"backup/backup-1: status as without the fault: {Copy:api Phase:FailedPreBackupActions Errors:0 Warnings:0 Attempted:0 Completed:0 Failed:0 Ended:false Operations:[]}" +
+				" | {Copy:api Phase:FailedPreBackupActions Errors:0 Warnings:1 Attempted:0 Completed:0 Failed:0 Ended:false Operations:[]}",
+		}},
+		{"a failed pre-action, and what could not be stored then", parts{path: failedPre, rest: trace.Rest{Errors: 1}, then: func(s *script) {
+			s.access("put", "backups/backup-1/backup-1-results.gz", "no space").access("delete", contents, "")
+		}}, nil},
+		{"the log of post-actions, which ends with its server", parts{then: func(s *script) {
+			s.access("put", "backups/backup-1/backup-1-post-actions-logs.gz", "").restart(time.Minute)
+		}}, nil},
 		{"what is stored of another", parts{then: func(s *script) { s.access("put", "backups/backup-12/x", "") }}, nil},
 		{"a write too many", parts{then: func(s *script) { s.patch("backup/backup-1", counted, 3) }}, []string{
 			"backup/backup-1: writes as without the fault: none | patch status.backupItemOperationsCompleted",
@@ -74,12 +86,17 @@ func TestDifferences(t *testing.T) {
 		{"one that the fault struck", parts{then: func(s *script) { s.patch("backup/backup-1", counted, 3).fault("planned") }}, nil},
 		{"an item too many", parts{then: func(s *script) {
 			s.add(item, trace.Body{Write: &trace.Write{Client: "restore", Verb: "create", Resource: "configmaps", Name: "app/settings"}})
+			s.add("leases/velero/post-actions-1", trace.Body{Write: &trace.Write{Client: "server", Verb: "create", Resource: "leases"}})
 		}}, []string{": restored items as without the fault: none | " + item}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := expecting(scenario.Outcome{})
 			var got []string
-			for _, f := range fold(s, play(test.run)).differences(fold(s, play(parts{}))) {
+			free := parts{}
+			if slices.Equal(test.run.path, failedPre) {
+				free.path = failedPre
+			}
+			for _, f := range fold(s, play(test.run)).differences(fold(s, play(free))) {
 				if f.Oracle != "differential" {
 					t.Errorf("oracle %s", f.Oracle)
 				}

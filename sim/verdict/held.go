@@ -59,8 +59,9 @@ func (r *run) holder(o *object) *call {
 // hung reports whether the call goes on, and should have been given up.
 func (r *run) hung(c *call) bool { return c.inFlight() && r.at-c.at > r.deadline() }
 
-// overlooked is the rule by which a release leaves the object as it is, if the trace shows that, whatever has been predicted: a start
-// that overlooks a backup, slots of the queue that others may keep, or a phase that its CRD lacks. The zero Rule: none.
+// overlooked is the rule by which a release leaves the object as it is, if the trace shows that, whatever has been predicted: a patch
+// that was given up, a panic, a start that overlooks a backup, slots of the queue that others may keep, or a phase that its CRD lacks. The zero
+// Rule: none.
 func (r *run) overlooked(o *object) phase.Rule {
 	if r.refusesPhase(o) {
 		if o.phase() == phase.InProgress.String() {
@@ -70,26 +71,52 @@ func (r *run) overlooked(o *object) phase.Rule {
 	}
 	since := r.lastStart()
 	switch o.phase() {
+	case phase.InProgress.String():
+		switch {
+		case r.gaveUp(o, since):
+			return phase.Named("run-patch-given-up")
+		case slices.ContainsFunc(r.events[since:], func(e trace.Event) bool { return e.Object == o.name && unlisted(e) }):
+			return phase.Named(phase.UnlistedNamespacesPanic)
+		}
 	case phase.ReadyToStart.String():
 		if o.changes[len(o.changes)-1].event < since {
 			return phase.Named("ready-backup-forgotten-by-restart")
 		}
 	case phase.Queued.String():
-		running, leaked := 0, 0
-		for _, other := range r.objects {
-			switch {
-			case other.kind != phase.Backup || other == o:
-			case other.phase() == phase.ReadyToStart.String() || other.phase() == phase.InProgress.String():
-				running++
-			case other.leaks(since):
-				leaked++
-			}
-		}
-		if leaked > 0 && running+leaked >= r.scenario.Server.ConcurrentBackups {
-			return phase.Named("queue-slot-leaked")
-		}
+		return r.blocked(o, since)
 	}
 	return phase.Rule{}
+}
+
+// blocked is the rule by which a backup stays in the queue: slots are leaked, or one before it, that has a namespace of it or a slot that it
+// needs, is overlooked.
+func (r *run) blocked(o *object, since int) (by phase.Rule) {
+	running, leaked, before := 0, 0, true
+	var holds []*object
+	for _, other := range r.objects {
+		before = before && other != o
+		stays := other.phase() == phase.ReadyToStart.String() || other.phase() == phase.InProgress.String()
+		switch {
+		case other.kind != phase.Backup || other == o:
+		case stays:
+			running++
+			holds = append(holds, other)
+		case before && other.phase() == phase.Queued.String() && r.conflict(o, other):
+			holds = append(holds, other)
+		case other.leaks(since):
+			leaked++
+		}
+	}
+	full := running+leaked >= r.scenario.Server.ConcurrentBackups
+	if leaked > 0 && full {
+		return phase.Named("queue-slot-leaked")
+	}
+	for _, other := range holds {
+		if by.Name == "" && (full || r.conflict(o, other)) {
+			by = r.overlooked(other)
+		}
+	}
+	return by
 }
 
 // refusesPhase reports whether the last write to the object was refused, as its CRD does not have the phase.
@@ -100,6 +127,16 @@ func (r *run) refusesPhase(o *object) bool {
 	for _, e := range slices.Backward(r.events) {
 		if e.Write != nil && e.Object == o.name {
 			return strings.Contains(e.Write.Error, "status.phase: Unsupported value")
+		}
+	}
+	return false
+}
+
+// gaveUp reports whether the last of the patches since that event that were to end the object's run did not land.
+func (r *run) gaveUp(o *object, since int) bool {
+	for i, e := range slices.Backward(r.events) {
+		if i > since && e.Write != nil && e.Object == o.name && e.Write.Client == o.kind.String() && strings.Contains(e.Write.Change, `"phase":`) {
+			return e.Write.Error != ""
 		}
 	}
 	return false

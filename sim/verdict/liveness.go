@@ -50,7 +50,7 @@ func (r *run) liveness(rd reading) []Finding {
 				anEnd+" by "+bound.String(), fmt.Sprintf("phase %s at %s", named(p), last.at)))
 		}
 	}
-	return found
+	return append(found, r.passedOver(rd)...)
 }
 
 // awaited names what an object waits for when the run has ended. Of a call it says for which item, too.

@@ -41,6 +41,13 @@ func TestStuckWithoutAllFaults(t *testing.T) {
 	neverRestored := brief{
 		"completeness", "its creation", "its point of creation was never passed: store put backups/backup-1/velero-backup.json, once",
 	}
+	refused := func(client, change, err string) trace.Trace {
+		write := trace.Write{Client: client, Verb: "patch", Resource: "backups", Name: "velero/backup-1", Change: `{"status":{` + change + `}}`, Error: err}
+		return stays(begin().phases("Queued", "ReadyToStart", "InProgress").fault("fault-1").add("backup/backup-1", trace.Body{Write: &write}))
+	}
+	outage := faulty(scenario.Do{APIOutage: scenario.Duration{Duration: time.Minute}})
+	incomplete := brief{"expectation", "phase Completed", "phase InProgress"}
+	running := brief{"liveness", anEnd, "phase InProgress, waiting for the server to go through the items, since 0s"}
 	queued := brief{"liveness", anEnd, "phase Queued, waiting for its turn in the queue, since 0s"}
 	for _, test := range []struct {
 		name    string
@@ -72,6 +79,22 @@ func TestStuckWithoutAllFaults(t *testing.T) {
 			name: "behind one that had run before the queue said that it is ready", unknown: true, result: Inconclusive, found: []brief{neverStruck},
 			change: func(s *scenario.Scenario) { two(s); s.Plugins = nil; never(s) },
 			trace:  stays(begin().completes().rests(0, 0).create("backup/backup-2").phases("Queued")),
+		},
+		{
+			name: "the patch that ends its run was refused", change: outage, trace: refused("backup", `"phase":"Failed"`, "connection refused"),
+			unknown: true, result: KnownDeviation, found: []brief{},
+		},
+		{
+			name: "it has landed", change: outage, trace: refused("backup", `"phase":"Failed"`, ""),
+			unknown: true, result: Fail, found: []brief{incomplete, running},
+		},
+		{
+			name: "that of its progress was refused", change: outage, trace: refused("backup", `"progress":{"totalItems":2}`, "connection refused"),
+			unknown: true, result: Fail, found: []brief{incomplete, running},
+		},
+		{
+			name: "another's was refused", change: outage, trace: refused("backup-queue", `"phase":"ReadyToStart"`, "connection refused"),
+			unknown: true, result: Fail, found: []brief{incomplete, running},
 		},
 		{
 			name: "with a slot left", change: func(s *scenario.Scenario) { removed(s); s.Server.ConcurrentBackups = 2 }, unknown: true, result: Fail,

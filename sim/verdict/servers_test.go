@@ -94,16 +94,18 @@ func TestTwoServers(t *testing.T) {
 	}
 }
 
-// TestPausedServerCancelsLater: an operation that times out in a pause is cancelled after it.
-func TestPausedServerCancelsLater(t *testing.T) {
+// TestCancelledLater: an operation that times out when the server is paused, or does not see that its object waits, is cancelled after it.
+func TestCancelledLater(t *testing.T) {
 	after := func(d time.Duration) trace.Trace {
 		return waiting().fault("fault-1").wait(6*time.Hour+time.Second).access("list", "backups", "").wait(d).progress(mover1, trace.Progress{Done: 1, Of: 10}).cancel(mover1).
 			phases("FinalizingPartiallyFailed", "PartiallyFailed").rests(0, 1).settles()
 	}
-	pause := faulty(scenario.Do{Pause: scenario.Duration{Duration: 6 * time.Hour}})
-	judged{name: "at once", trace: after(10 * time.Second), change: pause, result: Pass}.run(t)
-	judged{
-		name: "an hour later", trace: after(time.Hour), change: pause, result: Fail,
-		found: []brief{{"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, which timed out at 4h0m0s", "no Cancel by 7h0m11s"}},
-	}.run(t)
+	long := scenario.Duration{Duration: 6 * time.Hour}
+	for name, do := range map[string]scenario.Do{"a pause": {Pause: long}, "a stale cache": {StaleCache: long}} {
+		judged{name: "soon after " + name, trace: after(10 * time.Second), change: faulty(do), result: Pass}.run(t)
+		judged{
+			name: "an hour after " + name, trace: after(time.Hour), change: faulty(do), result: Fail,
+			found: []brief{{"contract", "Cancel of operation mover-1 of example.io/mover for configmaps/app/settings, which timed out at 4h0m0s", "no Cancel by 7h0m11s"}},
+		}.run(t)
+	}
 }

@@ -46,17 +46,28 @@ func (r *run) does(id string) scenario.Fault {
 	return scenario.Fault{}
 }
 
-// unusable reports whether the object waits for operations that were torn when they were stored, or that cannot be stored anew; a restore's
-// finalizer reads them, too.
-func (r *run) unusable(name string) bool {
+// unusable is the rule by which the object waits for operations that were torn when they were stored, or that cannot be stored anew; nil: it
+// does not. Finalizers read them, too, and that of a restore stores its results anew.
+func (r *run) unusable(name string) []string {
 	o := r.find(name)
-	if o == nil || !strings.HasPrefix(o.phase(), waits) && (o.kind == phase.Backup || !strings.HasPrefix(o.phase(), finalizes)) {
-		return false
+	waiting := o != nil && strings.HasPrefix(o.phase(), waits)
+	if o == nil || !waiting && !strings.HasPrefix(o.phase(), finalizes) {
+		return nil
 	}
-	return r.scenario.Store.Immutable || slices.ContainsFunc(r.scenario.Faults, func(f scenario.Fault) bool {
+	torn := slices.ContainsFunc(r.scenario.Faults, func(f scenario.Fault) bool {
 		return r.faults[f.ID] && f.Do.Tear != nil && f.Do.Tear.Error == "" && strings.HasSuffix(f.At.Store.Key, "/"+o.operationsFile())
 	})
+	switch polled := waiting || o.kind == phase.Restore; {
+	case polled && (torn || r.scenario.Store.Immutable):
+		return []string{phase.PassRetriedForEver}
+	case torn:
+		return []string{finalizerRetried}
+	}
+	return nil
 }
+
+// finalizerRetried is the rule by which a backup's finalizer is called for ever.
+const finalizerRetried = "finalizer-retried-for-ever"
 
 // location is how traces name the storage location.
 const location = "backupstoragelocation/default"

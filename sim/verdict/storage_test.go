@@ -1,9 +1,11 @@
 package verdict
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/velosim/velosim/sim/phase"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 )
@@ -36,6 +38,40 @@ func TestHangingStore(t *testing.T) {
 		},
 	} {
 		j.run(t)
+	}
+}
+
+// TestTornOperations has the operations of a backup come back damaged: they are read for ever.
+func TestTornOperations(t *testing.T) {
+	torn := func(file string) func(*scenario.Scenario) {
+		at := scenario.Point{Store: &scenario.Access{Verb: "put", Key: "backups/backup-1/" + file}}
+		return func(s *scenario.Scenario) {
+			s.Faults = []scenario.Fault{{ID: "fault-1", At: at, Do: scenario.Do{Tear: &scenario.Tear{}}}}
+		}
+	}
+	staying := func(d time.Duration) trace.Trace {
+		return begin().phases("Queued", "ReadyToStart", "InProgress").execute(mover1).progress(mover1, trace.Progress{}).fault("fault-1").
+			phases("WaitingForPluginOperations").wait(d).rest(trace.Rest{Copy: "api", Attempted: 1}).ends(trace.Bound)
+	}
+	waits, expired := staying(time.Hour), staying(5*time.Hour)
+	finalizes := begin().phases("Queued", "ReadyToStart", "InProgress").execute(mover1).progress(mover1, trace.Progress{Completed: true}).fault("fault-1").
+		phases("Finalizing").wait(time.Hour).rest(trace.Rest{Copy: "api", Attempted: 1, Completed: 1}).ends(trace.Bound)
+	const operations, contents = "backup-1-itemoperations.json.gz", "backup-1.tar.gz"
+	for name, test := range map[string]struct {
+		change func(*scenario.Scenario)
+		trace  trace.Trace
+		rule   string
+	}{
+		"beyond their timeout":     {torn(operations), expired, phase.PassRetriedForEver},
+		"by polls":                 {torn(operations), waits, phase.PassRetriedForEver},
+		"by its finalizer":         {torn(operations), finalizes, finalizerRetried},
+		"another file is damaged":  {torn(contents), waits, ""},
+		"which no finalizer reads": {torn("backup-1-logs.gz"), finalizes, ""},
+	} {
+		v := unpredicted(moving(test.change), test.trace)
+		if strings.Join(v.Deviations, " ") != test.rule || (test.rule == "") != (v.Result == Fail) {
+			t.Errorf("%s: %s %v %v, want rule %q", name, v.Result, v.Deviations, briefs(v), test.rule)
+		}
 	}
 }
 

@@ -201,7 +201,7 @@ func (r *run) expected(o scenario.Outcomes) map[string]scenario.Outcome {
 
 // judge lets every oracle judge the run under one reading, as far as the evidence goes.
 func (r *run) judge(rd reading, seen evidence) []Finding {
-	found := r.panics()
+	found := r.panics(rd.rules)
 	if !r.starts() {
 		if seen.complete() {
 			found = append(found, r.unstarted()...)

@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -146,6 +147,7 @@ func TestCreate(t *testing.T) {
 		}},
 		{"without a name", metav1.ObjectMeta{}, apierrors.IsInvalid},
 		{"with a bad name", metav1.ObjectMeta{Name: "No Name"}, apierrors.IsInvalid},
+		{"too large", metav1.ObjectMeta{Name: "s", Annotations: map[string]string{"a": strings.Repeat("x", 3<<20)}}, apierrors.IsRequestEntityTooLargeError},
 		{"with a bad label", metav1.ObjectMeta{Name: "s", Labels: map[string]string{"a": "b c"}}, apierrors.IsInvalid},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -15,6 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
+// maxBody is the largest body of a write that k8s.io/apiserver takes (MaxRequestBodyBytes, pkg/server/config.go).
+const maxBody = 3 << 20
+
 // write applies a write, and returns when the observers have seen it.
 func (s *Server) write(c *call) (answer, error) {
 	s.mu.Lock()
@@ -26,10 +29,12 @@ func (s *Server) write(c *call) (answer, error) {
 	} else {
 		old := c.get(c.Namespace, c.Name)
 		var now *object
-		switch c.Verb {
-		case "create":
+		switch {
+		case len(c.Body) > maxBody:
+			err = apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
+		case c.Verb == "create":
 			old, now, a, err = s.create(c)
-		case "delete":
+		case c.Verb == "delete":
 			now, a, err = s.delete(c, old)
 		default:
 			now, a, err = s.update(c, old)

@@ -8,7 +8,7 @@
 // Post-actions are called by a controller of this package's own, of objects that have ended, never in Velero's finalizers, which a restart
 // and some errors pass by. It acts on those alone that carry a record of their run, written in the patch to InProgress: not on objects of
 // other clusters that sync brings, nor on those of before an upgrade. The same patch adds a finalizer, so that a deleted object stays
-// until its post-actions have been called. Each object's are called under a Lease, by one server at a time.
+// until its post-actions have been called. Each object's actions are called under a Lease, by one server at a time.
 //
 // The record is an annotation, as Velero's garbage collection updates backups by a type that does not know the statuses of actions; it is
 // mirrored in the status. Neither is stored with the backup, as another cluster may not know them.

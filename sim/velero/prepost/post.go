@@ -2,16 +2,10 @@ package prepost
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"time"
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -22,14 +16,8 @@ import (
 	"github.com/velosim/velosim/sim/actions"
 )
 
-const (
-	// abreast is how many objects' post-actions are called at once, lest one that hangs until its deadline leave others' workloads stopped.
-	abreast = 8
-	// A server that has died holds the lease of an object for leaseDuration. The others are the usual fractions of it.
-	leaseDuration = 15 * time.Second
-	renewDeadline = 10 * time.Second
-	retryPeriod   = 2 * time.Second
-)
+// abreast is how many objects' post-actions are called at once, lest one that hangs until its deadline leave others' workloads stopped.
+const abreast = 8
 
 // SetupWithManager adds the controllers of post-actions, each to its view of the manager.
 func (s *Server) SetupWithManager(manager func(controller string) ctrl.Manager) error {
@@ -59,20 +47,22 @@ func (s *Server) settle(ctx context.Context, o client.Object) error {
 	switch {
 	case !controllerutil.ContainsFinalizer(o, actions.Finalizer):
 		return nil
+	case r == nil && s.isRunning(o): // somebody has taken its record away, and the next pre-action's status brings it back
+		return nil
 	case r == nil: // a copy that sync or a restore has brought
 		return s.release(ctx, o)
 	case !s.ended(o):
 		return nil
-	}
-	if len(s.due(o, r)) == 0 {
+	case len(s.due(o, r)) == 0:
 		return s.release(ctx, o)
 	}
-	return s.lead(ctx, o, func(ctx context.Context) error {
-		if err := s.Views.Direct(controller).Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+	return s.lead(ctx, controller, o, func(ctx context.Context) error {
+		o, err := s.live(ctx, controller, o)
+		if err != nil {
 			return client.IgnoreNotFound(err)
 		}
-		if r := recordOf(o); r != nil && controllerutil.ContainsFinalizer(o, actions.Finalizer) { // nobody else has been here
-			return s.post(ctx, o, r)
+		if r := recordOf(o); r != nil && controllerutil.ContainsFinalizer(o, actions.Finalizer) && s.ended(o) { // nobody else has been here
+			return client.IgnoreNotFound(s.post(ctx, o, r))
 		}
 		return nil
 	})
@@ -102,6 +92,10 @@ func (s *Server) due(o client.Object, r *record) []framework.PluginIdentifier {
 
 // post calls the post-actions that are due. The error is one of what stands around them: theirs are in their statuses, and in their log.
 func (s *Server) post(ctx context.Context, o client.Object, r *record) error {
+	due := s.due(o, r)
+	if len(due) == 0 { // a server that has died meanwhile has called the last
+		return s.release(ctx, o)
+	}
 	_, controller := controllers(o)
 	log, err := s.newLog(o)
 	if err != nil {
@@ -110,14 +104,10 @@ func (s *Server) post(ctx context.Context, o client.Object, r *record) error {
 	defer log.close()
 	caller := s.Plugins.Open(controller, log)
 	defer caller.Close()
-	for _, p := range s.due(o, r) {
-		status := find(r.Post, p.Name)
-		if status == nil {
-			r.Post = append(r.Post, actions.Status{PluginName: p.Name})
-			status = &r.Post[len(r.Post)-1]
-		}
-		status.StartTimestamp, status.Phase = now(), actions.InProgress
-		if o, err = s.write(ctx, controller, o, r); err != nil {
+	for _, p := range due {
+		status := actions.Status{PluginName: p.Name, StartTimestamp: now(), Phase: actions.InProgress}
+		note := func(r *record) { r.Post = with(r.Post, status) }
+		if o, err = s.update(ctx, controller, o, note); err != nil {
 			return err
 		}
 		log.Infof("Calling %s %s", p.Kind, p.Name)
@@ -125,14 +115,14 @@ func (s *Server) post(ctx context.Context, o client.Object, r *record) error {
 		if ctx.Err() != nil { // another server may have taken over
 			return ctx.Err()
 		}
-		if end(status, err); err != nil {
+		if end(&status, err); err != nil {
 			log.WithError(err).Errorf("%s %s failed", p.Kind, p.Name)
 		}
-		if o, err = s.persist(ctx, controller, o, r); err != nil { // it would be called again, as one that was cut off
+		if o, err = s.update(ctx, controller, o, note); err != nil { // it would be called again, as one that was cut off
 			return err
 		}
 	}
-	log.upload()
+	log.upload(ctx, o)
 	return s.release(ctx, o)
 }
 
@@ -142,44 +132,4 @@ func (s *Server) release(ctx context.Context, o client.Object) error {
 	free := o.DeepCopyObject().(client.Object)
 	controllerutil.RemoveFinalizer(free, actions.Finalizer)
 	return client.IgnoreNotFound(s.Views.Direct(controller).Patch(ctx, free, client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})))
-}
-
-// lead does something for an object while no other server does, once it may.
-func (s *Server) lead(ctx context.Context, o client.Object, do func(context.Context) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	_, controller := controllers(o)
-	leases := s.Views.Kube(controller).CoordinationV1()
-	lease := metav1.ObjectMeta{Namespace: s.Namespace, Name: "post-actions-" + string(o.GetUID())}
-	failed, done := errors.New("the lease was lost"), make(chan struct{})
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: &resourcelock.LeaseLock{
-			LeaseMeta: lease, Client: leases, LockConfig: resourcelock.ResourceLockConfig{Identity: s.Identity},
-		},
-		LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod, ReleaseOnCancel: true,
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(ctx context.Context) {
-				defer close(done)
-				failed = do(ctx)
-				cancel()
-			},
-			OnStoppedLeading: func() {},
-		},
-	})
-	if err != nil {
-		return err
-	}
-	elector.Run(ctx)
-	if !elector.IsLeader() && ctx.Err() == nil {
-		return failed
-	}
-	<-done
-	if failed != nil {
-		return failed
-	}
-	err = leases.Leases(s.Namespace).Delete(context.WithoutCancel(ctx), lease.Name, metav1.DeleteOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }

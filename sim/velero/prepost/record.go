@@ -3,10 +3,14 @@ package prepost
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+	veleroclient "github.com/vmware-tanzu/velero/pkg/client"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/velosim/velosim/sim/actions"
@@ -63,7 +67,56 @@ func find(statuses []actions.Status, plugin string) *actions.Status {
 	return &statuses[i]
 }
 
-// write writes the object's record, and the statuses that mirror it, as a controller. It returns the object as it is then.
+// with is the statuses with that of a plugin's action, in place of an earlier one.
+func with(statuses []actions.Status, s actions.Status) []actions.Status {
+	if earlier := find(statuses, s.PluginName); earlier != nil {
+		*earlier = s
+		return statuses
+	}
+	return append(statuses, s)
+}
+
+// live is the object as it is now. The error is that it is not found, if it is another of the same name.
+func (s *Server) live(ctx context.Context, controller string, o client.Object) (client.Object, error) {
+	live := o.DeepCopyObject().(client.Object)
+	if err := s.Views.Direct(controller).Get(ctx, client.ObjectKeyFromObject(o), live); err != nil {
+		return nil, err
+	}
+	if live.GetUID() != o.GetUID() {
+		return nil, apierrors.NewNotFound(velerov1.Resource(fmt.Sprintf("%T", o)), o.GetName())
+	}
+	return live, nil
+}
+
+// update changes the record of an object, and the statuses that mirror it, as a controller. Another server may write it too, so that it changes what
+// there is, and tries again as long as Velero tries again to write what it must, until ctx ends or the object is not found. It returns
+// the object as it is then.
+func (s *Server) update(ctx context.Context, controller string, o client.Object, change func(*record)) (client.Object, error) {
+	var written client.Object
+	var last error
+	err := wait.ExponentialBackoffWithContext(ctx, veleroclient.CapBackoff(s.ResourceTimeout), func(ctx context.Context) (bool, error) {
+		live, err := s.live(ctx, controller, o)
+		if apierrors.IsNotFound(err) {
+			return false, err
+		}
+		if err == nil {
+			r := recordOf(live)
+			if r == nil { // somebody has taken it away
+				r = &record{Run: o.GetUID()}
+			}
+			change(r)
+			written, err = s.write(ctx, controller, live, r)
+		}
+		last = err
+		return err == nil, nil
+	})
+	if err != nil && last != nil && !apierrors.IsNotFound(err) {
+		err = fmt.Errorf("%w: %w", err, last)
+	}
+	return written, err
+}
+
+// write writes the object's record, if nobody has written the object since it was read. It returns the object as it is then.
 func (s *Server) write(ctx context.Context, controller string, o client.Object, r *record) (client.Object, error) {
 	pre, post := "preBackupActionsStatuses", "postBackupActionsStatuses"
 	if _, ok := o.(*velerov1.Restore); ok {
@@ -77,8 +130,10 @@ func (s *Server) write(ctx context.Context, controller string, o client.Object, 
 		status[post] = r.Post
 	}
 	patch := map[string]any{
-		"metadata": map[string]any{"annotations": map[string]any{Annotation: r.encode()}, "uid": o.GetUID()}, // not to another of the same name
-		"status":   status,
+		"metadata": map[string]any{
+			"annotations": map[string]any{Annotation: r.encode()}, "uid": o.GetUID(), "resourceVersion": o.GetResourceVersion(),
+		},
+		"status": status,
 	}
 	b, err := json.Marshal(patch)
 	if err != nil {

@@ -1,14 +1,17 @@
 package prepost
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"github.com/vmware-tanzu/velero/pkg/backup"
-	veleroclient "github.com/vmware-tanzu/velero/pkg/client"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework"
 	"github.com/vmware-tanzu/velero/pkg/restore"
 	"github.com/vmware-tanzu/velero/pkg/util/results"
@@ -58,54 +61,76 @@ func (r restorer) RestoreWithResolvers(q *restore.Request, a framework.RestoreIt
 	return r.Restorer.RestoreWithResolvers(q, a, v)
 }
 
-// pre calls the pre-actions of the object, until one fails.
+// pre calls the pre-actions of the object, until one fails, while no other server calls its actions. Its post-actions, if another server ends the
+// run meanwhile, come after.
 func (s *Server) pre(o client.Object, log logrus.FieldLogger) error {
 	kind, _ := kinds(o)
 	selected := actions.Select(s.Plugins.List(), kind, o.GetAnnotations())
-	r := recordOf(o)
-	if len(selected) == 0 || r == nil { // a run that began without a record is that of an older server
+	if len(selected) == 0 || recordOf(o) == nil { // a run that began without a record is that of an older server
 		return nil
 	}
 	controller, _ := controllers(o)
 	caller := s.Plugins.Open(controller, log)
 	defer caller.Close()
-	for _, p := range selected {
-		log.Infof("Calling %s %s", kind, p.Name)
-		r.Pre = append(r.Pre, actions.Status{PluginName: p.Name, StartTimestamp: now(), Phase: actions.InProgress})
-		_, err := s.persist(s.Context, controller, o, r)
-		if err == nil {
-			err = caller.Execute(s.Context, p, o)
-			end(&r.Pre[len(r.Pre)-1], err)
-			if _, lost := s.persist(s.Context, controller, o, r); lost != nil { // it stays InProgress there, which is what comes of a server that dies
-				log.WithError(lost).Warnf("The status of %s %s could not be written", kind, p.Name)
+	waiting, cancel := context.WithTimeoutCause(s.Context, s.ResourceTimeout, errors.New("the lease of its actions was not to be had"))
+	defer cancel()
+	err := s.lead(waiting, controller, o, func(context.Context) error { // a lease that is lost ends no pre-action: its run goes on
+		for _, p := range selected {
+			log.Infof("Calling %s %s", kind, p.Name)
+			if err := s.begin(controller, caller, o, p, log); err != nil {
+				return fmt.Errorf("%s %s: %w", kind, p.Name, err)
 			}
 		}
-		if err != nil {
-			err = fmt.Errorf("%s %s: %w", kind, p.Name, err)
-			s.fails(o, err)
-			return err
-		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnded) {
+		s.fails(o, err)
 	}
-	return nil
+	return err
 }
 
-// persist writes the record of a run, again and again as Velero does what it must write then, until ctx ends. It returns the object as it is
-// then.
-func (s *Server) persist(ctx context.Context, controller string, o client.Object, r *record) (written client.Object, err error) {
-	write := func() (err error) {
-		written, err = s.write(ctx, controller, o, r)
+// errEnded is that another server has marked the run as failed. That is what Velero's own writes make of it as well.
+var errEnded = errors.New("another server has ended the run")
+
+// begin calls a pre-action.
+func (s *Server) begin(controller string, caller Caller, o client.Object, p framework.PluginIdentifier, log logrus.FieldLogger) error {
+	if live, err := s.live(s.Context, controller, o); err == nil && phaseOf(live) != string(velerov1.BackupPhaseInProgress) {
+		return errEnded
+	}
+	status := actions.Status{PluginName: p.Name, StartTimestamp: now(), Phase: actions.InProgress}
+	note := func(r *record) { r.Pre = with(r.Pre, status) }
+	if _, err := s.update(s.Context, controller, o, note); err != nil {
 		return err
 	}
-	err = veleroclient.RetryOnRetriableMaxBackOff(s.ResourceTimeout, write, func(error) bool { return ctx.Err() == nil })
-	return written, err
+	err := caller.Execute(s.Context, p, o)
+	end(&status, err)
+	live, lost := s.update(s.Context, controller, o, note)
+	switch {
+	case lost != nil: // it stays InProgress there, which is what comes of a server that dies
+		log.WithError(lost).Warnf("The status of %s %s could not be written", p.Kind, p.Name)
+	case phaseOf(live) != string(velerov1.BackupPhaseInProgress):
+		return errEnded
+	}
+	return err
 }
+
+// maxMessage is how long the message of a status is, in bytes: all annotations of an object may have 256 KiB, and its failure is no reason that
+// its status cannot be written.
+const maxMessage = 1 << 10
 
 // end is the end of a call.
 func end(s *actions.Status, err error) {
 	s.CompletionTimestamp, s.Phase, s.Message = now(), actions.Completed, ""
 	if err != nil {
-		s.Phase, s.Message = actions.Failed, err.Error()
+		s.Phase, s.Message = actions.Failed, shorten(err.Error())
 	}
+}
+
+func shorten(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
 }
 
 func now() *metav1.Time {
@@ -129,19 +154,21 @@ type runClient struct {
 
 func (c runClient) Patch(ctx context.Context, o client.Object, patch client.Patch, options ...client.PatchOption) error {
 	s := c.server
-	switch was := phaseOf(o); {
-	case was == "" || !s.acts(o):
-	case was == string(velerov1.BackupPhaseInProgress):
-		if recordOf(o) == nil {
-			marked := o.DeepCopyObject().(client.Object)
-			mark(marked)
-			if err := c.Client.Patch(ctx, marked, patch, options...); err != nil {
-				return err
-			}
-			assign(o, marked)
-			s.begins(o)
-			return nil
+	switch phase := phaseOf(o); {
+	case phase == "" || !s.acts(o):
+	case phase == string(velerov1.BackupPhaseInProgress): // the one patch with it: that to it
+		marked := o.DeepCopyObject().(client.Object)
+		mark(marked)
+		fresh, err := locked(patch, marked)
+		if err != nil {
+			return err
 		}
+		if err := c.Client.Patch(ctx, marked, fresh, options...); err != nil {
+			return err
+		}
+		assign(o, marked)
+		s.begins(o)
+		return nil
 	case s.failure(o.GetUID()) != "":
 		rewritten := o.DeepCopyObject().(client.Object)
 		blame(rewritten, s.failure(o.GetUID()))
@@ -149,7 +176,7 @@ func (c runClient) Patch(ctx context.Context, o client.Object, patch client.Patc
 			return err
 		}
 		assign(o, rewritten)
-		setPhase(o, was) // what the controller expects: it lets go of the backup then
+		setPhase(o, phase) // what the controller expects: it lets go of the backup then
 		s.ends(o)
 		return nil
 	default:
@@ -162,11 +189,32 @@ func (c runClient) Patch(ctx context.Context, o client.Object, patch client.Patc
 	return c.Client.Patch(ctx, o, patch, options...)
 }
 
-// blame gives an object the phase of one whose pre-action has failed. Of a backup, Velero writes the reason.
+// locked is a merge patch of the object that is refused if it was written since it was read: a run that begins anew because of a stale cache
+// would forget what was called in the first.
+func locked(patch client.Patch, o client.Object) (client.Patch, error) {
+	data, err := patch.Data(o)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, err
+	}
+	metadata, ok := fields["metadata"].(map[string]any)
+	if !ok {
+		metadata = map[string]any{}
+		fields["metadata"] = metadata
+	}
+	metadata["resourceVersion"] = o.GetResourceVersion()
+	data, err = json.Marshal(fields)
+	return client.RawPatch(patch.Type(), data), err
+}
+
+// blame gives an object the phase of one whose pre-action has failed, and the reason, if Velero has not.
 func blame(o client.Object, why string) {
 	switch o := o.(type) {
 	case *velerov1.Backup:
-		o.Status.Phase = actions.BackupPhaseFailedPreBackupActions
+		o.Status.Phase, o.Status.FailureReason = actions.BackupPhaseFailedPreBackupActions, cmp.Or(shorten(o.Status.FailureReason), why)
 		if o.Status.CompletionTimestamp == nil {
 			o.Status.CompletionTimestamp = now()
 		}

@@ -104,9 +104,10 @@ func (s *Server) begins(o client.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running == nil {
-		s.running, s.failed = map[types.UID]bool{}, map[types.UID]string{}
+		s.running = map[types.UID]bool{}
 	}
 	s.running[o.GetUID()] = true
+	delete(s.failed, o.GetUID())
 }
 
 func (s *Server) ends(o client.Object) {
@@ -120,7 +121,10 @@ func (s *Server) ends(o client.Object) {
 func (s *Server) fails(o client.Object, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.failed[o.GetUID()] = why.Error()
+	if s.failed == nil {
+		s.failed = map[types.UID]string{}
+	}
+	s.failed[o.GetUID()] = shorten(why.Error())
 }
 
 func (s *Server) isRunning(o client.Object) bool {

@@ -2,7 +2,9 @@ package prepost
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -82,7 +84,6 @@ func (s *Server) stored(metadata io.Reader) (io.Reader, error) {
 type postLog struct {
 	logging.DualModeLogger
 	server *Server
-	object client.Object
 }
 
 func (s *Server) newLog(o client.Object) (*postLog, error) {
@@ -90,33 +91,48 @@ func (s *Server) newLog(o client.Object) (*postLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &postLog{log, s, o}, nil
+	return &postLog{log, s}, nil
 }
 
 func (l *postLog) close() { l.Dispose(l.server.Log) }
 
-// upload stores the log beside the object's own. What is deleted has none any more; otherwise it is the actions' statuses that tell.
-func (l *postLog) upload() {
-	l.DoneForPersist(l.server.Log)
-	if l.object.GetDeletionTimestamp() != nil || phaseOf(l.object) == string(velerov1.BackupPhaseDeleting) {
+// upload stores the log beside that of the object's run. What is being deleted has none any more. If it cannot be stored, the statuses of the
+// actions still tell; Velero's calls of object stores have no deadline, and one that hangs must not hold the object.
+func (l *postLog) upload(ctx context.Context, o client.Object) {
+	s := l.server
+	l.DoneForPersist(s.Log)
+	if o.GetDeletionTimestamp() != nil || phaseOf(o) == string(velerov1.BackupPhaseDeleting) {
 		return
 	}
-	if err := l.put(); err != nil {
-		l.server.Log.WithError(err).Errorf("The log of the post-actions of %s could not be stored", l.object.GetName())
+	_, controller := controllers(o)
+	ctx, cancel := context.WithTimeoutCause(ctx, s.ResourceTimeout, errors.New("it took too long"))
+	defer cancel()
+	manager := s.Views.Plugins(controller)(s.Log)
+	defer manager.CleanupClients() // ends the call
+	stored := make(chan error, 1)
+	go func() { stored <- l.put(ctx, o, manager) }()
+	var err error
+	select {
+	case err = <-stored:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		s.Log.WithError(err).Errorf("The log of the post-actions of %s could not be stored", o.GetName())
 	}
 }
 
-func (l *postLog) put() error {
-	s, ctx := l.server, l.server.Context
-	_, controller := controllers(l.object)
+func (l *postLog) put(ctx context.Context, o client.Object, stores persistence.ObjectStoreGetter) error {
+	s := l.server
+	_, controller := controllers(o)
 	file, err := l.GetPersistFile()
 	if err != nil {
 		return err
 	}
-	backup, ofBackup := l.object.(*velerov1.Backup)
-	key := path.Join("backups", l.object.GetName(), l.object.GetName()+"-post-actions-logs.gz")
+	backup, ofBackup := o.(*velerov1.Backup)
+	key := path.Join("backups", o.GetName(), o.GetName()+"-post-actions-logs.gz")
 	if !ofBackup {
-		r := l.object.(*velerov1.Restore)
+		r := o.(*velerov1.Restore)
 		key = path.Join("restores", r.Name, "restore-"+r.Name+"-post-actions-logs.gz")
 		backup = &velerov1.Backup{}
 		if err := s.Views.Direct(controller).Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: r.Spec.BackupName}, backup); err != nil {
@@ -127,9 +143,7 @@ func (l *postLog) put() error {
 	if err := s.Views.Direct(controller).Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: backup.Spec.StorageLocation}, location); err != nil {
 		return err
 	}
-	manager := s.Views.Plugins(controller)(s.Log)
-	defer manager.CleanupClients()
-	taken := taker{ObjectStoreGetter: manager}
+	taken := taker{ObjectStoreGetter: stores}
 	if _, err := s.ObjectStores.Get(location, &taken, s.Log); err != nil {
 		return err
 	}

@@ -127,7 +127,8 @@ func (m namedManager) watched(r reconcile.Reconciler) reconcile.Reconciler {
 		defer m.inc.reconciling.Add(-1)
 		defer func() {
 			if p := recover(); p != nil {
-				m.inc.record("", trace.Body{Reconcile: &trace.Reconcile{Controller: m.controller, Error: fmt.Sprint(p), Panic: true}})
+				in := fmt.Sprintf("%v, in %s", p, panicked())
+				m.inc.record(m.reconciled(req), trace.Body{Reconcile: &trace.Reconcile{Controller: m.controller, Error: in, Panic: true}})
 				panic(p) // controller-runtime makes an error of it
 			}
 		}()

@@ -95,6 +95,22 @@ func TestMethodsOfPlugins(t *testing.T) {
 			"Queued ReadyToStart InProgress Finalizing Completed Deleting Deleted", 0,
 		},
 		{
+			"an item is too large to be restored", "execute: {tooLarge: true}", "items: [configmaps/app/settings]\nrestore: {}",
+			[]string{"AppliesTo", item, restored + ": Request entity too large: limit is 3145728"},
+			"InProgress FinalizingPartiallyFailed PartiallyFailed", 0,
+		},
+		{
+			"nor once a RestoreItemAction has made it so", "action: RestoreItemAction, appliesTo: {delay: 1m}, execute: {tooLarge: true}", "restore: {}",
+			[]string{"AppliesTo", item, restored + ": Request entity too large: limit is 3145728"},
+			"InProgress FinalizingPartiallyFailed PartiallyFailed", 0,
+		},
+		{
+			"an item is too large for a DeleteItemAction, and the backup is deleted",
+			"execute: {tooLarge: true}}, {name: example.io/deletes, action: DeleteItemAction", deleted,
+			[]string{"AppliesTo", item, "AppliesTo"},
+			"Queued ReadyToStart InProgress Finalizing Completed Deleting Deleted", 0,
+		},
+		{
 			"AppliesTo of a DeleteItemAction fails", "action: DeleteItemAction, appliesTo: {error: no cloud}", deleted,
 			[]string{"AppliesTo: no cloud"},
 			"Queued ReadyToStart InProgress Finalizing Completed Deleting", 0,
@@ -145,7 +161,11 @@ func told(s *scenario.Scenario, tr trace.Trace) (calls []string, path string, to
 			}
 			calls = append(calls, call)
 		case e.Write != nil && e.Write.Verb == "create" && e.Write.Client == "restore" && e.Write.Resource == "configmaps":
-			calls = append(calls, "restored "+e.Write.Name)
+			restored := "restored " + e.Write.Name
+			if e.Write.Error != "" {
+				restored += ": " + e.Write.Error
+			}
+			calls = append(calls, restored)
 		case e.Phase != nil && e.Object == s.Object():
 			if len(phases) == 0 {
 				first = e.At

@@ -1,18 +1,22 @@
 package virtual
 
 import (
+	"encoding/json"
+
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework/common"
 	"github.com/vmware-tanzu/velero/pkg/plugin/velero"
 	biav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/backupitemaction/v2"
 	ibav1 "github.com/vmware-tanzu/velero/pkg/plugin/velero/itemblockaction/v1"
 	riav2 "github.com/vmware-tanzu/velero/pkg/plugin/velero/restoreitemaction/v2"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // The actions below are called as if over the border of a process. A panic becomes an error, as on the plugin's side of
-// Velero's framework (pkg/plugin/framework/common/handle_panic.go), which the client's side unwraps; and the reply comes
-// to nobody if the server, and with it the plugin, was killed meanwhile.
+// Velero's framework (pkg/plugin/framework/common/handle_panic.go), which the client's side unwraps; a request that
+// is too large never comes to the plugin; and the reply comes to nobody if the server, and with it the plugin, was killed meanwhile.
 
 type backupItemAction struct {
 	biav2.BackupItemAction
@@ -25,6 +29,9 @@ func (a backupItemAction) AppliesTo() (s velero.ResourceSelector, err error) {
 }
 
 func (a backupItemAction) Execute(item runtime.Unstructured, b *velerov1.Backup) (u runtime.Unstructured, additional []velero.ResourceIdentifier, operation string, update []velero.ResourceIdentifier, err error) {
+	if err := received(item.UnstructuredContent(), b); err != nil {
+		return nil, nil, "", nil, err
+	}
 	defer a.inc.returned(&err)
 	return a.BackupItemAction.Execute(item, b)
 }
@@ -50,6 +57,9 @@ func (a restoreItemAction) AppliesTo() (s velero.ResourceSelector, err error) {
 }
 
 func (a restoreItemAction) Execute(in *velero.RestoreItemActionExecuteInput) (out *velero.RestoreItemActionExecuteOutput, err error) {
+	if err := received(in.Item.UnstructuredContent(), in.ItemFromBackup.UnstructuredContent(), in.Restore); err != nil {
+		return nil, err
+	}
 	defer a.inc.returned(&err)
 	return a.RestoreItemAction.Execute(in)
 }
@@ -80,6 +90,9 @@ func (a deleteItemAction) AppliesTo() (s velero.ResourceSelector, err error) {
 }
 
 func (a deleteItemAction) Execute(in *velero.DeleteItemActionExecuteInput) (err error) {
+	if err := received(in.Item.UnstructuredContent(), in.Backup); err != nil {
+		return err
+	}
 	defer a.inc.returned(&err)
 	return a.DeleteItemAction.Execute(in)
 }
@@ -100,4 +113,24 @@ func (inc *incarnation) returned(err *error) {
 		*err = common.FromGRPCError(common.HandlePanic(p))
 	}
 	inc.await("call")
+}
+
+// maxRequest is the largest message that a gRPC server takes where it is not told otherwise, as those of plugins are not
+// (pkg/plugin/framework/server.go). Clients of plugins have a limit of 2 GiB (hashicorp/go-plugin).
+const maxRequest = 4 << 20
+
+// received is the error of a request with these objects that is too large. The few bytes of it that are not of objects do not count.
+func received(objects ...any) error {
+	size := 0
+	for _, o := range objects {
+		b, err := json.Marshal(o)
+		if err != nil {
+			return err
+		}
+		size += len(b)
+	}
+	if size > maxRequest {
+		return status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", size, maxRequest)
+	}
+	return nil
 }

@@ -73,11 +73,9 @@ func run(f veleroclient.Factory, flags *config.Config, t timeouts, log *logrus.L
 		Stores:   persistence.NewObjectBackupStoreGetterWithSecretStore(credentials.Files, credentials.Secrets),
 		Commands: podexec.NewPodCommandExecutor(v.mgr.GetConfig(), v.kube.CoreV1().RESTClient()),
 	}
-	if len(found) > 0 {
-		s.Actions = &prepost.Server{
-			Context: ctx, Namespace: f.Namespace(), ResourceTimeout: flags.ResourceTimeout, Identity: identity(),
-			Plugins: plugins{found, t}, Views: v, ObjectStores: s.Stores, Log: log,
-		}
+	s.Actions = &prepost.Server{ // without plugins as well: what began when there were some is to be given free
+		Context: ctx, Namespace: f.Namespace(), ResourceTimeout: flags.ResourceTimeout, Identity: identity(),
+		Plugins: plugins{found, t}, Views: v, ObjectStores: s.Stores, Log: log,
 	}
 	if err := s.MarkInProgress(ctx, v.direct); err != nil {
 		return err
