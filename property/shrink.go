@@ -3,6 +3,7 @@ package property
 import (
 	"context"
 	"flag"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,6 +24,7 @@ func Shrink(ctx context.Context, w world.World, r Run, within time.Duration) Run
 		s.known[string(b)] = &r
 	}
 	smaller(r.Number, within, s.shows)
+	s.prune()
 	return s.least
 }
 
@@ -76,6 +78,31 @@ func (s *shrinker) shows(d Drawn) bool {
 	}
 	s.least = *r // rapid only goes on to smaller ones
 	return true
+}
+
+// prune leaves out faults, plugins and items, one by one, that the smallest scenario shows it without: rapid stops where what it draws less of
+// changes the rest, too.
+func (s *shrinker) prune() {
+	without := func(w scenario.Scenario) bool {
+		d, err := read(w)
+		return err == nil && s.shows(d)
+	}
+	for pruned := true; pruned; {
+		w := s.least.written
+		pruned = dropped(w.Faults, func(f []scenario.Fault) bool { w := w; w.Faults = f; return without(w) }) ||
+			dropped(w.Plugins, func(p []scenario.Plugin) bool { w := w; w.Plugins = p; return without(w) }) ||
+			dropped(w.Items, func(i []scenario.Item) bool { w := w; w.Items = i; return without(w) })
+	}
+}
+
+// dropped reports whether the list can do without one of its elements.
+func dropped[T any](list []T, without func([]T) bool) bool {
+	for i := range list {
+		if without(slices.Delete(slices.Clone(list), i, i+1)) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayShow tells whether the model lacks the path that has been found, for a finding that is about that.

@@ -44,7 +44,7 @@ func (s *servers) contest(event int, e trace.Event) (since int, ok bool) {
 		at, err := phase.Parse(s.phase)
 		return since, acted && len(s.up) > 0 && err == nil && !at.Final()
 	}
-	if e.Object != s.object || by == 0 || e.Phase == nil && e.Deleted == nil && e.Call == nil && (e.Write == nil || e.Write.Error != "") {
+	if e.Object != s.object || !s.up[by] || e.Phase == nil && e.Deleted == nil && e.Call == nil && (e.Write == nil || e.Write.Error != "") {
 		return 0, false
 	}
 	if e.Phase != nil {

@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -93,7 +94,15 @@ func (c actionCaller) attempt(ctx context.Context, script scenario.Plugin, objec
 	living, end := context.WithCancel(m.ctx)
 	defer end()
 	defer context.AfterFunc(ctx, end)()
+	q.outcome = nil
 	defer func() {
+		if ctx.Err() != nil && q.outcome != nil { // it has returned at the very end of its time
+			err, died = nil, q.process == nil
+			if q.outcome.Error != "" {
+				err = errors.New(q.outcome.Error)
+			}
+			return
+		}
 		if ctx.Err() == nil {
 			died = q.process == nil
 			return

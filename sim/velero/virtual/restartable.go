@@ -21,6 +21,8 @@ type restartable struct {
 	crashed bool
 	// open is the call of an action that is under way, if the plugin is called once for an object: it has a deadline.
 	open *openCall
+	// outcome of the last call; nil: it has none yet.
+	outcome *trace.Return
 	// failures of its starts in a row.
 	failures int
 }
@@ -95,7 +97,7 @@ func (p *restartable) journal(object string, c trace.Call) func(trace.Return) {
 		p.open = &openCall{object, c.ID}
 	}
 	return func(ret trace.Return) {
-		p.open = nil
+		p.open, p.outcome = nil, &ret
 		p.crashed = returned(ret)
 	}
 }
