@@ -109,6 +109,23 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
+// TestDifferencesInRealTime: how many polls see operations end is chance there.
+func TestDifferencesInRealTime(t *testing.T) {
+	play := func(counted ...string) trace.Trace {
+		s := begin().phases("Queued", "ReadyToStart", "InProgress", "WaitingForPluginOperations")
+		for i, c := range counted {
+			s.patch("backup/backup-1", c, i+1)
+		}
+		tr := s.phases("Finalizing", "Completed").rest(trace.Rest{Copy: "api"}).settles()
+		tr.Header.Scale = 0.01
+		return tr
+	}
+	s, once := expecting(scenario.Outcome{}), `{"status":{"backupItemOperationsCompleted":1}}`
+	if found := fold(s, play(once, once)).differences(fold(s, play(once))); len(found) > 0 {
+		t.Errorf("found %+v", found)
+	}
+}
+
 // TestCompare: only a run that passes is compared, and only with one that has come to its end.
 func TestCompare(t *testing.T) {
 	few := 1
