@@ -118,3 +118,20 @@ func TestFaithfulRunsPass(t *testing.T) {
 func withRestore(s *scenario.Scenario) {
 	s.Restores = []scenario.Restore{{Name: "restore-1", Backup: "backup-1", ItemOperationTimeout: spec().ItemOperationTimeout}}
 }
+
+// TestRaced: a rule that has a witness is no excuse for a witness of another that does not show its own.
+func TestRaced(t *testing.T) {
+	for _, test := range []struct {
+		rules []string
+		want  bool
+	}{
+		{nil, false},
+		{[]string{phase.StaleReadActedUpon}, true},
+		{[]string{"queue-slot-leaked"}, false},
+		{[]string{phase.StaleReadActedUpon, "queue-slot-leaked"}, false},
+	} {
+		if got := raced(test.rules); got != test.want {
+			t.Errorf("raced(%v) is %v", test.rules, got)
+		}
+	}
+}

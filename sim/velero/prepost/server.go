@@ -80,7 +80,7 @@ func kinds(o client.Object) (pre, post common.PluginKind) {
 	return actions.PluginKindPreBackupAction, actions.PluginKindPostBackupAction
 }
 
-// running is the controller that runs the object, and after the one that calls its post-actions.
+// controllers are the one that runs the object, and the one that calls its post-actions.
 func controllers(o client.Object) (running, after string) {
 	if _, ok := o.(*velerov1.Restore); ok {
 		return constant.ControllerRestore, ControllerPostRestoreActions
