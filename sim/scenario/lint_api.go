@@ -17,6 +17,9 @@ func (l *linter) severs(path string, f *Fault) {
 func (l *linter) crds() {
 	l.lacks(phase.Backup, l.scenario.CRDs.Backup.Lacks)
 	l.lacks(phase.Restore, l.scenario.CRDs.Restore.Lacks)
+	if l.scenario.CRDs.Lack() && !slices.Equal(l.scenario.Worlds, []string{"virtual"}) {
+		l.complain("crds", "only the world virtual has CRDs of a scenario's own, as others share their cluster; add worlds: [virtual]")
+	}
 }
 
 func (l *linter) lacks(k phase.Kind, names []string) {

@@ -71,7 +71,7 @@ func TestWatchesEnd(t *testing.T) {
 
 // TestCRDsLack: a phase that the CRD lacks is refused in the run that lacks it, and in no other.
 func TestCRDsLack(t *testing.T) {
-	for _, lacks := range []string{"\ncrds: {backup: {lacks: [Finalizing]}}", ""} {
+	for _, lacks := range []string{"\ncrds: {backup: {lacks: [Finalizing]}}\nworlds: [virtual]", ""} {
 		s := parse(t, "test.yaml", scenarioOf(t, lacks, "Completed"))
 		refused := slices.ContainsFunc(run(t, s, 1).Events, func(e trace.Event) bool {
 			return e.Write != nil && strings.Contains(e.Write.Error, `status.phase: Unsupported value: "Finalizing"`)
