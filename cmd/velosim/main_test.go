@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/velosim/velosim/reports"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/verdict"
 	"github.com/velosim/velosim/sim/world/executable"
@@ -203,9 +204,9 @@ func TestAClosedStdoutIsNoCrash(t *testing.T) {
 }
 
 func TestExitOf(t *testing.T) {
-	pass, known := &result{Verdict: verdict.Pass}, &result{Verdict: verdict.KnownDeviation}
-	fail, unclear := &result{Verdict: verdict.Fail}, &result{Verdict: verdict.Inconclusive}
-	unwritten := &result{Verdict: verdict.Pass, lost: errors.New("disk full")}
+	pass, known := &result{Run: reports.Run{Verdict: verdict.Pass}}, &result{Run: reports.Run{Verdict: verdict.KnownDeviation}}
+	fail, unclear := &result{Run: reports.Run{Verdict: verdict.Fail}}, &result{Run: reports.Run{Verdict: verdict.Inconclusive}}
+	unwritten := &result{Run: reports.Run{Verdict: verdict.Pass}, lost: errors.New("disk full")}
 	for name, tt := range map[string]struct {
 		results []*result
 		jobs    int

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/velosim/velosim/reports"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/verdict"
@@ -75,7 +76,7 @@ func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result 
 	}
 	defer r.pulse.follow(rec)()
 	original := r.sources[(job.ID-1)/r.seeds]
-	res := r.result(job)
+	res := &result{Run: reports.NewRun(original.scenario, rec.header, r.replay(original.arg, job.Seed))}
 	switch {
 	case r.format != "text" || r.quiet || !r.single && !r.verbose:
 	case r.single:
@@ -93,26 +94,19 @@ func (r *runner) one(ctx context.Context, w world.World, job world.Job) *result 
 		res.lost = errors.Join(os.RemoveAll(job.Keep), os.MkdirAll(job.Keep, 0o700))
 	}
 	t := r.record(ctx, w, job, rec)
-	res.take(r.judge(original.scenario, t), r.now().Sub(start))
+	res.full = r.judge(original.scenario, t)
+	res.Judged(res.full, r.now().Sub(start))
 	if r.remembers {
 		res.trace = t
 	}
 	if r.dir != "" {
-		if res.Verdict == verdict.Pass || res.Verdict == verdict.KnownDeviation { // nobody will look
+		if res.Green() { // nobody will look
 			res.lost = errors.Join(res.lost, os.RemoveAll(job.Keep))
 		}
 		os.Remove(job.Keep) //nolint:errcheck // it stays unless it is empty
-		res.lost = errors.Join(res.lost, res.write(r.path(job, ".verdict.json")))
+		res.lost = errors.Join(res.lost, res.Write(r.dir, res.FileName(r.seeds > 1)))
 	}
 	return res
-}
-
-// result is that of a job, of which nothing has come yet.
-func (r *runner) result(job world.Job) *result {
-	return &result{
-		Scenario: job.Scenario.Metadata.Name, World: r.info.World, Version: r.info.Velero, Seed: job.Seed,
-		arg: r.sources[(job.ID-1)/r.seeds].arg,
-	}
 }
 
 // record runs the job, and returns its trace. That a record cannot be kept makes the run inconclusive.
@@ -131,11 +125,23 @@ func (r *runner) record(ctx context.Context, w world.World, job world.Job, rec *
 
 // path returns the path of a job's file in the folder --out.
 func (r *runner) path(job world.Job, suffix string) string {
-	name := job.Scenario.Metadata.Name
-	if r.seeds > 1 {
-		name += fmt.Sprintf(".seed-%d", job.Seed)
+	run := reports.Run{Scenario: job.Scenario.Metadata.Name, Seed: job.Seed}
+	return filepath.Join(r.dir, run.FileName(r.seeds > 1)+suffix)
+}
+
+// replay returns the command that makes one run again, alone; arg names the scenario.
+func (r *runner) replay(arg string, seed int64) string {
+	command := []string{"velosim run", quote(arg), fmt.Sprintf("--world %s --seed %d", r.world, seed)}
+	if r.velero != "" {
+		command = append(command, "--velero", quote(r.velero))
 	}
-	return filepath.Join(r.dir, name+suffix)
+	for _, plugin := range r.plugins {
+		command = append(command, "--plugin", quote(plugin))
+	}
+	if arg == "-" {
+		command = append(command, "< FILE")
+	}
+	return strings.Join(command, " ")
 }
 
 // recorder takes the events of one run: into memory for the verdict, into a file, into a timeline.
@@ -194,36 +200,11 @@ func create(path string) (*os.File, error) {
 
 // result is what came of one run, as --format json and the verdict's file have it.
 type result struct {
-	Scenario         string            `json:"scenario"`
-	World            string            `json:"world"`
-	Version          string            `json:"version"` // of Velero
-	Seed             int64             `json:"seed"`
-	Verdict          verdict.Result    `json:"verdict"`
-	Deviations       []string          `json:"deviations,omitempty"`
-	Phase            string            `json:"phase"`
-	SimulatedSeconds float64           `json:"simulatedSeconds"`
-	WallSeconds      float64           `json:"wallSeconds"`
-	Findings         []verdict.Finding `json:"findings"`
-
-	arg      string      // that names the scenario on the command line
+	reports.Run
 	trace    trace.Trace // if the runner remembers it
 	lost     error       // why the verdict's file could not be written
 	full     verdict.Verdict
 	timeline bytes.Buffer // for when the run has ended
-}
-
-func (r *result) take(v verdict.Verdict, wall time.Duration) {
-	r.full = v
-	r.Verdict, r.Deviations, r.Phase, r.Findings = v.Result, v.Deviations, v.Phase, v.Findings
-	r.SimulatedSeconds, r.WallSeconds = time.Duration(v.Simulated).Seconds(), wall.Seconds()
-}
-
-func (r *result) write(path string) error {
-	f, err := create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(printJSON(f, r), f.Close())
 }
 
 // reason is, in a line, what makes the run inconclusive.

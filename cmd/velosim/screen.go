@@ -42,7 +42,7 @@ func (s *screen) show(r *result) {
 	if r.lost != nil {
 		fmt.Fprintf(s.err, "velosim: failed to write the verdict of %s: %v\n", r.Scenario, r.lost)
 	}
-	if s.format != "text" || s.failuresOnly && (r.Verdict == verdict.Pass || r.Verdict == verdict.KnownDeviation) {
+	if s.format != "text" || s.failuresOnly && r.Green() {
 		return
 	}
 	out := s.out
@@ -60,20 +60,8 @@ func (s *screen) show(r *result) {
 	}
 	r.full.Print(out) //nolint:errcheck
 	if r.Verdict == verdict.Fail {
-		fmt.Fprintf(out, "  replay: %s\n", s.replay(r))
+		fmt.Fprintf(out, "  replay: %s\n", r.Replay)
 	}
-}
-
-// replay returns the command that runs r again, alone.
-func (s *screen) replay(r *result) string {
-	command := []string{"velosim run", quote(r.arg), fmt.Sprintf("--world %s --seed %d", s.world, r.Seed)}
-	for _, plugin := range s.plugins {
-		command = append(command, "--plugin", quote(plugin))
-	}
-	if r.arg == "-" {
-		command = append(command, "< FILE")
-	}
-	return strings.Join(command, " ")
 }
 
 // quote quotes an argument for a shell, where it needs that.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/velosim/velosim/reports"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/verdict"
@@ -125,9 +126,9 @@ func (s *sweep) kept(r *runner, job world.Job) (*result, error) {
 	if err != nil || t.Header != is || t.End.Reason == trace.Environment {
 		return nil, nil
 	}
-	res := r.result(job)
-	res.take(r.judge(x.scenario, t), 0)
-	res.lost = res.write(r.path(job, ".verdict.json"))
+	res := &result{Run: reports.NewRun(x.scenario, is, r.replay(x.arg, job.Seed)), full: r.judge(x.scenario, t)}
+	res.Judged(res.full, 0)
+	res.lost = res.Write(r.dir, name)
 	if r.remembers {
 		res.trace = t
 	}
@@ -169,10 +170,9 @@ func (s *sweep) summary(results []*result, plans int) {
 			fmt.Fprintf(s.out, "  %4d %s %s\n", tally.n[name], tally.of, name)
 		}
 	}
-	screen := screen{runner: &runner{cli: s.cli, runOptions: s.runOptions}}
 	for _, r := range results {
 		if r.Verdict == verdict.Fail {
-			fmt.Fprintf(s.out, "  replay: %s\n", screen.replay(r))
+			fmt.Fprintf(s.out, "  replay: %s\n", r.Replay)
 		}
 	}
 }

@@ -20,6 +20,30 @@ func (r Rules) LegalWithActions(k Kind) map[Edge][]Input {
 	return r.legal(initial)
 }
 
+// ActionEdge is a change of the state of a pre- or post-action.
+type ActionEdge struct {
+	// Pre: it is a pre-action, else a post-action.
+	Pre      bool
+	From, To ActionState
+}
+
+// LegalActions are the changes of state that a plugin's pre- and post-action for an object of the kind can make.
+func (r Rules) LegalActions(k Kind) map[ActionEdge]bool {
+	initial := Initial(k)
+	initial.Actions[0] = PluginActions{ActionDue, ActionDue}
+	legal := map[ActionEdge]bool{}
+	r.explore(initial, 0, func(before State, _ Input, after State, _ Effects) {
+		was, is := before.Actions[0], after.Actions[0]
+		if was.Pre != is.Pre {
+			legal[ActionEdge{true, was.Pre, is.Pre}] = true
+		}
+		if was.Post != is.Post {
+			legal[ActionEdge{false, was.Post, is.Post}] = true
+		}
+	})
+	return legal
+}
+
 func (r Rules) legal(initial State) map[Edge][]Input {
 	made := map[Edge][inputs]bool{}
 	r.explore(initial, legalOperations, func(before State, in Input, after State, _ Effects) {

@@ -1,0 +1,174 @@
+package reports
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/velosim/velosim/sim/phase"
+)
+
+// Coverage is which of the legal transitions of one kind the runs on one target have made.
+type Coverage struct {
+	// Kind is backup or restore, whose transitions are changes of phase; or backup actions or restore actions, whose are also changes of
+	// the state of pre- and post-actions, and which is left out where no run has those.
+	Kind string `json:"kind"`
+	Target
+	// Transitions that are legal in some reading of the specification, or were seen, in order.
+	Transitions []Transition `json:"transitions"`
+}
+
+// Transition is a change of phase, or of the state of an action.
+type Transition struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Of is PreBackupAction, PostBackupAction and so on, for changes of an action's state.
+	Of     string `json:"of,omitempty"`
+	Status Status `json:"status"`
+	// Inputs of sim/phase that make it, on this release, in order.
+	Inputs []string `json:"inputs,omitempty"`
+	// Deviation: the release makes it, and it is not as demanded.
+	Deviation bool `json:"deviation,omitempty"`
+	// Reason why no run makes it, for Unreachable; it is velosim's, and not observed.
+	Reason string `json:"reason,omitempty"`
+	// Runs that made it, and the names of their scenarios, in order.
+	Runs      int      `json:"runs"`
+	Scenarios []string `json:"scenarios,omitempty"`
+}
+
+// Name is how a transition is printed, and known in a baseline.
+func (t Transition) Name() string {
+	return strings.TrimSpace(t.Of + " " + t.From + " → " + t.To)
+}
+
+// Status of a transition.
+type Status string
+
+// What a transition can be.
+const (
+	// Covered: runs have made it, and it is legal.
+	Covered Status = "covered"
+	// Uncovered: it is legal on the release, and no run has made it.
+	Uncovered Status = "uncovered"
+	// Unreachable: the release does not make it, or no run on this world can, for a stated reason.
+	Unreachable Status = "unreachable"
+	// Illegal: runs have made it, and neither the release nor what is demanded allows it.
+	Illegal Status = "illegal"
+)
+
+// Reachable are the transitions that the runs should cover, and how many of them they do.
+func (c Coverage) Reachable() (covered, reachable int) {
+	for _, t := range c.Transitions {
+		switch t.Status {
+		case Covered:
+			covered++
+			reachable++
+		case Uncovered:
+			reachable++
+		}
+	}
+	return covered, reachable
+}
+
+// Percent of what is reachable that is covered.
+func (c Coverage) Percent() float64 {
+	covered, reachable := c.Reachable()
+	if reachable == 0 {
+		return 100
+	}
+	return 100 * float64(covered) / float64(reachable)
+}
+
+// change is a transition without what is known of it.
+type change struct{ of, from, to string }
+
+// scope is what a coverage is of.
+type scope struct {
+	Target
+	kind string
+}
+
+// coverage counts the runs that have made each change, by scenario.
+type coverage map[scope]map[change]map[string]int
+
+func (c coverage) add(r Result) {
+	for _, kind := range []phase.Kind{phase.Backup, phase.Restore} {
+		c.scope(r.Target(), kind.String()) // so that what was not seen is told
+	}
+	for kind, changes := range changesOf(r.Trace) {
+		made := c.scope(r.Target(), kind)
+		for change := range changes {
+			if made[change] == nil {
+				made[change] = map[string]int{}
+			}
+			made[change][r.Scenario]++
+		}
+	}
+}
+
+func (c coverage) scope(target Target, kind string) map[change]map[string]int {
+	s := scope{target, kind}
+	if c[s] == nil {
+		c[s] = map[change]map[string]int{}
+	}
+	return c[s]
+}
+
+// all are the coverages of each target and kind, in order.
+func (c coverage) all() []Coverage {
+	all := []Coverage{}
+	for s, made := range c {
+		all = append(all, cover(s, legal(s), made))
+	}
+	slices.SortFunc(all, func(a, b Coverage) int {
+		return cmp.Or(a.Target.Compare(b.Target), cmp.Compare(len(a.Kind), len(b.Kind)), strings.Compare(a.Kind, b.Kind))
+	})
+	return all
+}
+
+// cover adds what was made to the transitions that are legal.
+func cover(s scope, all map[change]Transition, made map[change]map[string]int) Coverage {
+	for change := range made {
+		if t, ok := all[change]; !ok || t.Status == Unreachable {
+			t.Status = Illegal
+			all[change] = t
+		}
+	}
+	c := Coverage{Kind: s.kind, Target: s.Target}
+	for _, change := range slices.SortedFunc(maps.Keys(all), compareChanges) {
+		t := all[change]
+		t.Of, t.From, t.To = change.of, change.from, change.to
+		for _, scenario := range slices.Sorted(maps.Keys(made[change])) {
+			t.Runs += made[change][scenario]
+			t.Scenarios = append(t.Scenarios, scenario)
+		}
+		switch reason := unreachable(s, change); {
+		case t.Status != Uncovered:
+		case t.Runs > 0:
+			t.Status = Covered
+		case reason != "":
+			t.Status, t.Reason = Unreachable, reason
+		}
+		c.Transitions = append(c.Transitions, t)
+	}
+	return c
+}
+
+// compareChanges orders by the places of phases and states in a run.
+func compareChanges(a, b change) int {
+	return cmp.Or(strings.Compare(b.of, a.of), cmp.Compare(rank(a.from), rank(b.from)), cmp.Compare(rank(a.to), rank(b.to)), strings.Compare(a.to, b.to))
+}
+
+// rank is the place of a phase, or the state of an action, in a run.
+func rank(name string) int {
+	if p, err := phase.Parse(name); err == nil {
+		return int(p)
+	}
+	for s := phase.NoAction; s <= phase.ActionFailed; s++ {
+		if s.String() == name {
+			return int(s)
+		}
+	}
+	return -1
+}

@@ -1,0 +1,101 @@
+package reports
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/verdict"
+)
+
+// Result is a run and its trace.
+type Result struct {
+	Run
+	// Trace of the run; without events: the folder has none.
+	Trace trace.Trace
+}
+
+// Files are the verdicts in and below the folders, each once, in order. A folder without any is an error.
+func Files(folders ...string) ([]string, error) {
+	var files []string
+	for _, folder := range folders {
+		before := len(files)
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() && strings.HasSuffix(path, verdictFile) {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("failed to read results: %w", err)
+		}
+		if len(files) == before {
+			return nil, fmt.Errorf("%s: there are no results in it (*%s); `velosim run --out %[1]s` writes them", folder, verdictFile)
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// Read reads a verdict's file, and the trace beside it, if there is one. A trace that is cut off is read as far as it goes.
+func Read(file string) (Result, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return Result{}, fmt.Errorf("failed to read a verdict: %w", err)
+	}
+	var r Result
+	if err := json.Unmarshal(b, &r.Run); err != nil {
+		return r, fmt.Errorf("%s: it is no verdict of velosim's: %w", file, err)
+	}
+	if err := r.check(); err != nil {
+		return r, fmt.Errorf("%s: it is no verdict of velosim's: %w", file, err)
+	}
+	name := strings.TrimSuffix(file, verdictFile) + traceFile
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return r, fmt.Errorf("failed to read a trace: %w", err)
+	}
+	defer f.Close()
+	if r.Trace, err = trace.Read(f, name); err != nil && !errors.Is(err, trace.ErrTruncated) {
+		return r, err
+	}
+	return r, nil
+}
+
+func (r Run) check() error {
+	switch {
+	case r.Scenario == "" || r.World == "" || r.Version == "":
+		return errors.New("scenario, world or version is missing")
+	case !slices.Contains(verdicts(), r.Verdict):
+		return fmt.Errorf("the verdict is %q", r.Verdict)
+	}
+	return nil
+}
+
+// verdicts are all, the best first.
+func verdicts() []verdict.Result {
+	return []verdict.Result{verdict.Pass, verdict.KnownDeviation, verdict.Inconclusive, verdict.Fail}
+}
+
+// compareVersions compares 1.18.3 with 1.14.0, number by number.
+func compareVersions(a, b string) int {
+	for a != "" || b != "" {
+		var x, y string
+		x, a, _ = strings.Cut(a, ".")
+		y, b, _ = strings.Cut(b, ".")
+		if c := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
