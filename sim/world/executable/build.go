@@ -80,6 +80,9 @@ func (f Finder) lock(ctx context.Context, t target) (unlock func(), err error) {
 	return func() { lock.Unlock() }, nil //nolint:errcheck // the end of the process unlocks it at the latest
 }
 
+// partial ends the name of an executable that is being built.
+const partial = ".partial"
+
 // build builds the executable from the sources of the key, and puts it into the cache once it is complete.
 func (f Finder) build(ctx context.Context, t target, g toolchain, root, key string) error {
 	path, dir := f.entry(t, key), filepath.Join(root, t.module)
@@ -96,10 +99,10 @@ func (f Finder) build(ctx context.Context, t target, g toolchain, root, key stri
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("failed to make an entry of the cache: %w", err)
 	}
-	partial := path + ".partial"
-	defer os.Remove(partial)
+	unfinished := path + partial
+	defer os.Remove(unfinished)
 	shown := newProgress(f, total)
-	err = f.Run(ctx, dir, io.Discard, shown, "go", slices.Concat([]string{"build", "-v"}, g.flags(t), []string{linked(t, key), "-o", partial, t.pkg})...)
+	err = f.Run(ctx, dir, io.Discard, shown, "go", slices.Concat([]string{"build", "-v"}, g.flags(t), []string{linked(t, key), "-o", unfinished, t.pkg})...)
 	shown.stop()
 	switch {
 	case ctx.Err() != nil:
@@ -107,7 +110,7 @@ func (f Finder) build(ctx context.Context, t target, g toolchain, root, key stri
 	case err != nil:
 		return fmt.Errorf("failed to build %s (in %s, go build %s): %w\n%s", t.name, dir, t.pkg, err, shown.rest())
 	}
-	if err := os.Rename(partial, path); err != nil {
+	if err := os.Rename(unfinished, path); err != nil {
 		return fmt.Errorf("failed to put %s into the cache: %w", t.name, err)
 	}
 	fmt.Fprintf(f.Log, "Built %s in %v.\n", t.name, shown.elapsed())

@@ -109,10 +109,11 @@ func (f Finder) releaseOf(ctx context.Context, path string) (string, error) {
 // builds is the folder of the modules that only say what others' executables are built from.
 const builds = "envtest/build"
 
+// pluginsTarget serves scripted plugins.
+var pluginsTarget = target{name: "velosim-plugins", module: ".", pkg: "./fakeplugins/cmd/velosim-plugins"}
+
 // Plugins returns the path of the executable that serves scripted plugins, which is built if it must be.
-func (f Finder) Plugins(ctx context.Context) (string, error) {
-	return f.find(ctx, target{name: "velosim-plugins", module: ".", pkg: "./fakeplugins/cmd/velosim-plugins"})
-}
+func (f Finder) Plugins(ctx context.Context) (string, error) { return f.find(ctx, pluginsTarget) }
 
 // Server returns the path of the velero executable of a release, such as 1.18.3, which is built if it must be. The error for one
 // that the checkout does not know names those that it does.
@@ -123,10 +124,14 @@ func (f Finder) Server(ctx context.Context, release string) (string, error) {
 			return "", fmt.Errorf("there is no Velero %s here; there are: %s (each is a folder %s/velero-…)", release, strings.Join(known, ", "), builds)
 		}
 	}
-	return f.find(ctx, target{
+	return f.find(ctx, serverTarget(release))
+}
+
+func serverTarget(release string) target {
+	return target{
 		name: "velero-" + release, module: builds + "/velero-" + release, pkg: "github.com/vmware-tanzu/velero/cmd/velero",
 		link: anyPort + " -X github.com/vmware-tanzu/velero/pkg/buildinfo.Version=v" + release, takes: "about 5 minutes",
-	})
+	}
 }
 
 // anyPort lets several servers run at a time: Velero's manager serves metrics at controller-runtime's default address, :8080 on all
@@ -154,9 +159,30 @@ func releases(root string) []string {
 // AssetsVariable is the environment variable of controller-runtime's envtest that names the folder of etcd and kube-apiserver.
 const AssetsVariable = "KUBEBUILDER_ASSETS"
 
+// controlPlane is etcd and kube-apiserver, which share a folder.
+var controlPlane = [2]target{
+	{name: "etcd", pkg: "go.etcd.io/etcd/server/v3", folder: "control-plane", module: builds + "/controlplane", link: stamp, takes: "about a minute"},
+	{name: "kube-apiserver", pkg: "k8s.io/kubernetes/cmd/kube-apiserver", folder: "control-plane", module: builds + "/controlplane", link: stamp, takes: "about 10 minutes"},
+}
+
 // ControlPlane returns the folder that holds etcd and kube-apiserver: the one that KUBEBUILDER_ASSETS names; else the newest that
 // setup-envtest has downloaded, if it has; else they are built.
 func (f Finder) ControlPlane(ctx context.Context) (string, error) {
+	if dir, err := f.installed(); err != nil || dir != "" {
+		return dir, err
+	}
+	path := ""
+	for _, t := range controlPlane {
+		var err error
+		if path, err = f.find(ctx, t); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Dir(path), nil
+}
+
+// installed is the folder of a control plane that the user has; empty: there is none.
+func (f Finder) installed() (string, error) {
 	complete := func(dir string) bool {
 		return executable(filepath.Join(dir, "etcd")) && executable(filepath.Join(dir, "kube-apiserver"))
 	}
@@ -172,18 +198,7 @@ func (f Finder) ControlPlane(ctx context.Context) (string, error) {
 			return dir, nil
 		}
 	}
-	path := ""
-	for _, t := range []target{
-		{name: "etcd", pkg: "go.etcd.io/etcd/server/v3", takes: "about a minute"},
-		{name: "kube-apiserver", pkg: "k8s.io/kubernetes/cmd/kube-apiserver", takes: "about 10 minutes"},
-	} {
-		t.folder, t.module, t.link = "control-plane", builds+"/controlplane", stamp
-		var err error
-		if path, err = f.find(ctx, t); err != nil {
-			return "", err
-		}
-	}
-	return filepath.Dir(path), nil
+	return "", nil
 }
 
 // stamp lets kube-apiserver tell its version, which its sources alone do not know: that of envtest/build/controlplane/go.mod.
