@@ -48,6 +48,12 @@ func (s *Scenario) RealTime() *Scenario {
 			f.Do.APIOutage.Duration = max(500*time.Millisecond, time.Duration(RealTimeScale*float64(d)))
 		}
 	}
+	for i, p := range s.Plugins { // a deadline that no call is meant to reach leaves room for the starts of processes
+		if p.Action.Once() && !p.Execute.Hang && p.Execute.Delay.Duration < p.Deadline.Duration {
+			d := &c.Plugins[i].Deadline
+			d.Duration = max(d.Duration, time.Duration(RealTimeScale*float64(p.Deadline.Duration)))
+		}
+	}
 	if _, expires := s.Expires(); !expires { // else it is among the instants that keep their order
 		x.GarbageCollectionFrequency.Duration = time.Duration(RealTimeScale * float64(x.GarbageCollectionFrequency.Duration))
 	}

@@ -248,3 +248,28 @@ expect: {phase: PartiallyFailed}
 		}
 	}
 }
+
+// TestRealTimeOfActions: a deadline that a call reaches comes soon, and one that none is meant to reach leaves room for processes to start.
+func TestRealTimeOfActions(t *testing.T) {
+	s, errs := scenario.Parse("s.yaml", []byte(`
+apiVersion: velosim.io/v1alpha1
+kind: Scenario
+metadata: {name: s}
+backup: {}
+plugins:
+- {name: example.io/hangs, action: PreBackupAction, execute: {hang: true}}
+- {name: example.io/slow, action: PreBackupAction, execute: {delay: 11m}}
+- {name: example.io/quick, action: PreBackupAction, execute: {delay: 1m}}
+expect: {phase: FailedPreBackupActions}
+`))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var got []time.Duration
+	for _, p := range s.RealTime().Plugins {
+		got = append(got, p.Deadline.Duration)
+	}
+	if diff := cmp.Diff([]time.Duration{6 * time.Second, 6 * time.Second, 30 * time.Second}, got); diff != "" {
+		t.Errorf("deadlines (-want +got):\n%s", diff)
+	}
+}
