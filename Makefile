@@ -8,7 +8,7 @@ OVERLAY      = -overlay=$$($(CURDIR)/bin/velosim setup --overlay)
 ENVTEST      = VELOSIM_ENVTEST=1 KUBEBUILDER_ASSETS=$$(bin/velosim setup --assets) go test -count=1
 
 .DEFAULT_GOAL := help
-.PHONY: help build sim test test-full soak cover-velero lint bench fmt clean
+.PHONY: help build sim test test-full soak cover-velero lint bench dist fmt clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -56,8 +56,11 @@ bench: build ## Run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...
 	cd sim/velero && go test -vet=off $(OVERLAY) -run '^$$' -bench . -benchmem ./...
 
+dist: build ## Build the archives of a release into dist/: make dist [VERSION=v1.0.0] [PLATFORMS="linux/amd64 linux/arm64 darwin/arm64"]
+	@VERSION="$(VERSION)" PLATFORMS="$(PLATFORMS)" .ci/dist
+
 fmt: ## Format the code
 	@$(GOFUMPT) -w .
 
 clean: ## Remove what was built here (worlds stay in the user's cache)
-	@rm -rf bin out
+	@rm -rf bin out dist

@@ -3,7 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +16,7 @@ import (
 )
 
 func setupCommand(c *cli) *cobra.Command {
-	var world, velero string
+	var world, velero, into string
 	var overlay, assets bool
 	cmd := &cobra.Command{
 		Use:   "setup",
@@ -26,6 +30,7 @@ kube-apiserver, velero, the server with pre- and post-actions, and the scripted 
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var path string
+			var args []string
 			var err error
 			switch {
 			case overlay:
@@ -33,7 +38,10 @@ kube-apiserver, velero, the server with pre- and post-actions, and the scripted 
 			case assets:
 				path, err = c.find(cmd.Context(), "envtest", func(f executable.Finder, ctx context.Context, _ string) (string, error) { return f.ControlPlane(ctx) })
 			default:
-				path, _, err = c.findWorld(cmd.Context(), world, velero, true)
+				path, args, err = c.findWorld(cmd.Context(), world, velero, true)
+			}
+			if err == nil && into != "" {
+				path, err = gather(into, path, args)
 			}
 			if err != nil {
 				return err
@@ -44,9 +52,54 @@ kube-apiserver, velero, the server with pre- and post-actions, and the scripted 
 	}
 	worldFlag(cmd, &world)
 	veleroFlag(cmd, &velero)
+	cmd.Flags().StringVar(&into, "into", "", "copy what was found or built into the folder `DIR`, which "+executable.DirVariable+" may then name, or which may go beside velosim on another machine")
 	cmd.Flags().BoolVar(&assets, "assets", false, "build etcd and kube-apiserver alone: print their folder, for KUBEBUILDER_ASSETS")
 	cmd.Flags().BoolVar(&overlay, "overlay", false, "build nothing: print the file that a world is built with, for go test -overlay")
+	cmd.MarkFlagsMutuallyExclusive("into", "overlay", "assets")
 	return cmd
+}
+
+// gather copies a world's executable, and those that its arguments name, into the folder, and returns the path of its copy.
+func gather(dir, path string, args []string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", &exitError{exitInconclusive, fmt.Errorf("failed to make --into: %w", err)}
+	}
+	files := []string{path}
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		switch {
+		case err != nil: // it is no path
+		case info.IsDir():
+			files = append(files, filepath.Join(arg, "etcd"), filepath.Join(arg, "kube-apiserver"))
+		default:
+			files = append(files, arg)
+		}
+	}
+	for _, file := range files {
+		if err := install(file, filepath.Join(dir, filepath.Base(file))); err != nil {
+			return "", &exitError{exitInconclusive, fmt.Errorf("failed to copy %s: %w", file, err)}
+		}
+	}
+	return filepath.Join(dir, filepath.Base(path)), nil
+}
+
+// install copies an executable, whole or not at all.
+func install(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+"-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(out.Name())
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Chmod(0o755), out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(out.Name(), to)
 }
 
 const whereWorldsAre = `A world is looked for in the folder that ` + executable.DirVariable + ` names; else, inside a checkout, in the cache under the key

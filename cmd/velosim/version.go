@@ -24,17 +24,23 @@ func versionCommand(c *cli) *cobra.Command {
 	}
 }
 
-// buildVersion is the version of velosim's module, and of a build from a checkout the revision.
+// version is what a release's build is stamped with: see Makefile, dist.
+var version string
+
+// buildVersion is the version that was stamped, or that of velosim's module; of a build from a checkout the revision, too.
 func buildVersion() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
+	switch {
+	case version != "":
+		return version
+	case !ok || info.Main.Version == "":
 		return "(unknown)"
 	}
-	version := info.Main.Version
+	v := info.Main.Version
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && version == "(devel)" {
-			version += " " + s.Value
+		if s.Key == "vcs.revision" && v == "(devel)" {
+			v += " " + s.Value
 		}
 	}
-	return version
+	return v
 }
