@@ -46,6 +46,10 @@ func testMain(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "failed to build the executable: %v\n%s", err, out)
 		return 1
 	}
+	if err := os.Setenv("TMPDIR", dir); err != nil { // where plugins that are killed leave their sockets
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	// Velero's client side starts its own executable for the plugins that are part of it, and passes the arguments on.
 	os.Args = []string{executable, "server", "--log-level", "debug", "--plugin-dir", dir, "--metrics-address=127.0.0.1:0"}
 	return m.Run()
