@@ -30,7 +30,7 @@ type Transition struct {
 	Inputs []string `json:"inputs,omitempty"`
 	// Deviation: the release makes it, and it is not as demanded.
 	Deviation bool `json:"deviation,omitempty"`
-	// Reason why no run makes it, for Unreachable; it is velosim's, and not observed.
+	// Reason why no run makes it, for Unreachable: it is velosim's, and not observed. For Outside, the rules.
 	Reason string `json:"reason,omitempty"`
 	// Runs that made it, and the names of their scenarios, in order.
 	Runs      int      `json:"runs"`
@@ -53,7 +53,9 @@ const (
 	Uncovered Status = "uncovered"
 	// Unreachable: the release does not make it, or no run on this world can, for a stated reason.
 	Unreachable Status = "unreachable"
-	// Illegal: runs have made it, and neither the release nor what is demanded allows it.
+	// Outside: known deviations have made it, such as after a stale read, where the specification follows an object no further.
+	Outside Status = "outside"
+	// Illegal: other runs have made it, and the release does not allow it.
 	Illegal Status = "illegal"
 )
 
@@ -89,28 +91,39 @@ type scope struct {
 	kind string
 }
 
-// coverage counts the runs that have made each change, by scenario.
-type coverage map[scope]map[change]map[string]int
+// coverage is what runs have made.
+type coverage map[scope]map[change]*maker
+
+// maker are the runs that have made a change.
+type maker struct {
+	runs    map[string]int  // by scenario
+	rules   map[string]bool // of those that are known deviations
+	another bool            // one is none
+}
 
 func (c coverage) add(r Result) {
 	for _, kind := range []phase.Kind{phase.Backup, phase.Restore} {
 		c.scope(r.Target(), kind.String()) // so that what was not seen is told
 	}
-	for kind, changes := range changesOf(r.Trace) {
+	for kind, changes := range r.changes {
 		made := c.scope(r.Target(), kind)
 		for change := range changes {
 			if made[change] == nil {
-				made[change] = map[string]int{}
+				made[change] = &maker{runs: map[string]int{}, rules: map[string]bool{}}
 			}
-			made[change][r.Scenario]++
+			made[change].runs[r.Scenario]++
+			made[change].another = made[change].another || len(r.Deviations) == 0
+			for _, rule := range r.Deviations {
+				made[change].rules[rule] = true
+			}
 		}
 	}
 }
 
-func (c coverage) scope(target Target, kind string) map[change]map[string]int {
+func (c coverage) scope(target Target, kind string) map[change]*maker {
 	s := scope{target, kind}
 	if c[s] == nil {
-		c[s] = map[change]map[string]int{}
+		c[s] = map[change]*maker{}
 	}
 	return c[s]
 }
@@ -128,20 +141,25 @@ func (c coverage) all() []Coverage {
 }
 
 // cover adds what was made to the transitions that are legal.
-func cover(s scope, all map[change]Transition, made map[change]map[string]int) Coverage {
-	for change := range made {
-		if t, ok := all[change]; !ok || t.Status == Unreachable {
-			t.Status = Illegal
-			all[change] = t
+func cover(s scope, all map[change]Transition, made map[change]*maker) Coverage {
+	for change, by := range made {
+		if t, ok := all[change]; ok && t.Status == Uncovered {
+			continue
+		}
+		all[change] = Transition{Status: Illegal}
+		if !by.another {
+			all[change] = Transition{Status: Outside, Reason: "by " + strings.Join(slices.Sorted(maps.Keys(by.rules)), ", ")}
 		}
 	}
 	c := Coverage{Kind: s.kind, Target: s.Target}
 	for _, change := range slices.SortedFunc(maps.Keys(all), compareChanges) {
 		t := all[change]
 		t.Of, t.From, t.To = change.of, change.from, change.to
-		for _, scenario := range slices.Sorted(maps.Keys(made[change])) {
-			t.Runs += made[change][scenario]
-			t.Scenarios = append(t.Scenarios, scenario)
+		if by := made[change]; by != nil {
+			for _, scenario := range slices.Sorted(maps.Keys(by.runs)) {
+				t.Runs += by.runs[scenario]
+				t.Scenarios = append(t.Scenarios, scenario)
+			}
 		}
 		switch reason := unreachable(s, change); {
 		case t.Status != Uncovered:

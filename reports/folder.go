@@ -15,13 +15,6 @@ import (
 	"github.com/velosim/velosim/sim/verdict"
 )
 
-// Result is a run and its trace.
-type Result struct {
-	Run
-	// Trace of the run; without events: the folder has none.
-	Trace trace.Trace
-}
-
 // Files are the verdicts in and below the folders, each once, in order. A folder without any is an error.
 func Files(folders ...string) ([]string, error) {
 	var files []string
@@ -50,26 +43,38 @@ func Read(file string) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("failed to read a verdict: %w", err)
 	}
-	var r Result
-	if err := json.Unmarshal(b, &r.Run); err != nil {
-		return r, fmt.Errorf("%s: it is no verdict of velosim's: %w", file, err)
+	var run Run
+	if err := json.Unmarshal(b, &run); err != nil {
+		return Result{}, fmt.Errorf("%s: it is no verdict of velosim's: %w", file, err)
 	}
-	if err := r.check(); err != nil {
-		return r, fmt.Errorf("%s: it is no verdict of velosim's: %w", file, err)
+	if err := run.check(); err != nil {
+		return Result{}, fmt.Errorf("%s: it is no verdict of velosim's: %w", file, err)
 	}
-	name := strings.TrimSuffix(file, verdictFile) + traceFile
+	t, err := readTrace(strings.TrimSuffix(file, verdictFile) + traceFile)
+	if err != nil {
+		return Result{}, err
+	}
+	if h := t.Header; h.Schema != 0 && (h.Scenario != run.Scenario || h.World != run.World || h.Velero != run.Version || h.Seed != run.Seed) {
+		return Result{}, fmt.Errorf("%s: the trace beside it is of another run: %s on %s %s, seed %d", file, h.Scenario, h.World, h.Velero, h.Seed)
+	}
+	return NewResult(run, t), nil
+}
+
+// readTrace reads a trace; empty: there is none.
+func readTrace(name string) (trace.Trace, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
+		return trace.Trace{}, nil
 	}
 	if err != nil {
-		return r, fmt.Errorf("failed to read a trace: %w", err)
+		return trace.Trace{}, fmt.Errorf("failed to read a trace: %w", err)
 	}
 	defer f.Close()
-	if r.Trace, err = trace.Read(f, name); err != nil && !errors.Is(err, trace.ErrTruncated) {
-		return r, err
+	t, err := trace.Read(f, name)
+	if errors.Is(err, trace.ErrTruncated) {
+		err = nil
 	}
-	return r, nil
+	return t, err
 }
 
 func (r Run) check() error {

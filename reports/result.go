@@ -1,0 +1,23 @@
+package reports
+
+import (
+	"github.com/velosim/velosim/sim/trace"
+)
+
+// Result is a run, and what a report needs of its trace, which may be large.
+type Result struct {
+	Run
+	changes map[string]map[change]bool // by kind
+	paths   map[string][]string        // phases, by object
+}
+
+// NewResult takes what a report needs of a run's trace. A trace without events is none: nothing is known to be covered.
+func NewResult(run Run, t trace.Trace) Result {
+	r := Result{Run: run, changes: changesOf(t), paths: map[string][]string{}}
+	for _, e := range t.Events {
+		if _, ok := kindOf(e.Object); ok && e.Phase != nil {
+			r.paths[e.Object] = append(r.paths[e.Object], e.Phase.To)
+		}
+	}
+	return r
+}
