@@ -61,25 +61,26 @@ const (
 
 // Reachable are the transitions that the runs should cover, and how many of them they do.
 func (c Coverage) Reachable() (covered, reachable int) {
+	return c.count(func(Transition) bool { return true })
+}
+
+// Demanded are those of them that are as demanded, and no deviation.
+func (c Coverage) Demanded() (covered, reachable int) {
+	return c.count(func(t Transition) bool { return !t.Deviation })
+}
+
+func (c Coverage) count(of func(Transition) bool) (covered, reachable int) {
 	for _, t := range c.Transitions {
-		switch t.Status {
-		case Covered:
+		switch {
+		case !of(t):
+		case t.Status == Covered:
 			covered++
 			reachable++
-		case Uncovered:
+		case t.Status == Uncovered:
 			reachable++
 		}
 	}
 	return covered, reachable
-}
-
-// Percent of what is reachable that is covered.
-func (c Coverage) Percent() float64 {
-	covered, reachable := c.Reachable()
-	if reachable == 0 {
-		return 100
-	}
-	return 100 * float64(covered) / float64(reachable)
 }
 
 // change is a transition without what is known of it.

@@ -15,11 +15,11 @@ import (
 	"github.com/velosim/velosim/sim/verdict"
 )
 
-// Files are the verdicts in and below the folders, each once, in order. A folder without any is an error.
+// Files are the verdicts in and below the folders, each once, in order. That there are none at all is an error; one folder may be empty, as
+// that of a shard without a job is.
 func Files(folders ...string) ([]string, error) {
 	var files []string
 	for _, folder := range folders {
-		before := len(files)
 		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.Type().IsRegular() && strings.HasSuffix(path, verdictFile) {
 				files = append(files, path)
@@ -29,9 +29,9 @@ func Files(folders ...string) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("failed to read results: %w", err)
 		}
-		if len(files) == before {
-			return nil, fmt.Errorf("%s: there are no results in it (*%s); `velosim run --out %[1]s` writes them", folder, verdictFile)
-		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("there are no results (*%s) in %s: velosim run --out writes them", verdictFile, strings.Join(folders, ", "))
 	}
 	slices.Sort(files)
 	return slices.Compact(files), nil

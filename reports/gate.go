@@ -96,14 +96,11 @@ func (b Baseline) Compare(r *Report) []Change {
 	return changes
 }
 
-// said is the first finding in a line.
 func said(run Run) string {
 	if len(run.Findings) == 0 {
 		return fmt.Sprintf("seed %d", run.Seed)
 	}
-	f := run.Findings[0]
-	seen, _, _ := strings.Cut(f.Seen, "\n")
-	return fmt.Sprintf("seed %d, %s: expected %s, saw %s", run.Seed, f.Oracle, f.Expected, seen)
+	return fmt.Sprintf("seed %d, %s", run.Seed, firstFinding(run))
 }
 
 // undetermined are runs of virtual time that the seed did not decide.

@@ -1,6 +1,15 @@
 package reports
 
-import "io"
+import (
+	_ "embed"
+	"io"
+)
 
-// WriteJSON writes the report as JSON, as report.schema.json describes it.
+//go:embed report.schema.json
+var schema string
+
+// JSONSchema is that of a report's JSON, which the tests generate from the types.
+func JSONSchema() []byte { return []byte(schema) }
+
+// WriteJSON writes the report as JSON, as JSONSchema describes it.
 func (r *Report) WriteJSON(w io.Writer) error { return printJSON(w, r) }

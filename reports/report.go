@@ -103,11 +103,15 @@ type Options struct {
 	// Now is when it is made.
 	Now     time.Time
 	Velosim string
+	// Explorations and Code are as in Report.
+	Explorations []Exploration
+	Code         *Code
 }
 
 // New reports what the results show. It is pure, and does not depend on their order.
 func New(results []Result, o Options) *Report {
 	r := &Report{Schema: Schema, Generated: o.Now.UTC(), Velosim: o.Velosim, Targets: []TargetTotals{}, Runs: []Run{}, Deviations: []Deviation{}}
+	r.Explorations, r.Code = o.Explorations, o.Code
 	r.results = slices.Clone(results)
 	slices.SortStableFunc(r.results, func(a, b Result) int { return a.Run.Compare(b.Run) })
 	made := coverage{}

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/verdict"
 )
 
 // Result is a run, and what a report needs of its trace, which may be large.
@@ -13,6 +14,9 @@ type Result struct {
 
 // NewResult takes what a report needs of a run's trace. A trace without events is none: nothing is known to be covered.
 func NewResult(run Run, t trace.Trace) Result {
+	if run.Findings == nil {
+		run.Findings = []verdict.Finding{}
+	}
 	r := Result{Run: run, changes: changesOf(t), paths: map[string][]string{}}
 	for _, e := range t.Events {
 		if _, ok := kindOf(e.Object); ok && e.Phase != nil {

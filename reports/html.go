@@ -1,0 +1,5 @@
+package reports
+
+import "io"
+
+func (r *Report) WriteHTML(w io.Writer) error { return nil }
