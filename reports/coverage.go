@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -67,6 +68,17 @@ func (c Coverage) Reachable() (covered, reachable int) {
 // Demanded are those of them that are as demanded, and no deviation.
 func (c Coverage) Demanded() (covered, reachable int) {
 	return c.count(func(t Transition) bool { return !t.Deviation })
+}
+
+// Summary says how much is covered: 27 of 28 transitions, 96 %; of those that a deviation makes 3 of 17.
+func (c Coverage) Summary() string {
+	covered, reachable := c.Demanded()
+	all, of := c.Reachable()
+	s := fmt.Sprintf("%d of %d covered, %.0f %%", covered, reachable, percent(covered, reachable))
+	if of > reachable {
+		s += fmt.Sprintf("; of those that a deviation makes %d of %d", all-covered, of-reachable)
+	}
+	return s
 }
 
 func (c Coverage) count(of func(Transition) bool) (covered, reachable int) {

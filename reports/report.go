@@ -50,6 +50,10 @@ type TargetTotals struct {
 	Fail           int      `json:"fail"`
 }
 
+// InconclusiveAt and FailAt are how many runs come before those in a bar.
+func (t TargetTotals) InconclusiveAt() int { return t.Pass + t.KnownDeviation }
+func (t TargetTotals) FailAt() int         { return t.InconclusiveAt() + t.Inconclusive }
+
 // Deviation is a rule by which a release deviates, and where it was seen.
 type Deviation struct {
 	Rule string `json:"rule"`

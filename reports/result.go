@@ -10,6 +10,7 @@ type Result struct {
 	Run
 	changes map[string]map[change]bool // by kind
 	paths   map[string][]string        // phases, by object
+	packed  string                     // the timeline; empty: there is no trace
 }
 
 // NewResult takes what a report needs of a run's trace. A trace without events is none: nothing is known to be covered.
@@ -22,6 +23,9 @@ func NewResult(run Run, t trace.Trace) Result {
 		if _, ok := kindOf(e.Object); ok && e.Phase != nil {
 			r.paths[e.Object] = append(r.paths[e.Object], e.Phase.To)
 		}
+	}
+	if len(t.Events) > 0 {
+		r.packed = newTimeline(t).packed()
 	}
 	return r
 }

@@ -25,13 +25,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	b.WriteString("\ntransitions\n")
 	for _, c := range r.Coverage {
-		covered, reachable := c.Demanded()
-		all, of := c.Reachable()
-		fmt.Fprintf(&b, "  %s, %s: %d of %d covered, %.0f %%", c.Target, c.Kind, covered, reachable, percent(covered, reachable))
-		if of > reachable {
-			fmt.Fprintf(&b, "; of those that a deviation makes %d of %d", all-covered, of-reachable)
-		}
-		b.WriteString("\n")
+		fmt.Fprintf(&b, "  %s, %s: %s\n", c.Target, c.Kind, c.Summary())
 		for _, status := range []Status{Illegal, Uncovered} {
 			for _, name := range c.names(status) {
 				fmt.Fprintf(&b, "    %s: %s\n", status, name)
