@@ -3,6 +3,7 @@ package envtest_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 	. "github.com/onsi/gomega"
 
+	"github.com/velosim/velosim/reports"
 	"github.com/velosim/velosim/scenarios"
 	"github.com/velosim/velosim/sim/model"
 	"github.com/velosim/velosim/sim/phase"
@@ -109,9 +111,13 @@ var _ = Describe("Velero", Ordered, func() {
 		go func() {
 			defer GinkgoRecover()
 			for i, r := range world.Each(running, pool, jobs, func(ctx context.Context, w world.World, job world.Job) result {
-				t := trace.Trace{Header: trace.Header{Schema: trace.Schema, Scenario: job.Scenario.Metadata.Name, World: "envtest", Velero: version(), Scale: w.Info().Scale}}
+				t := trace.Trace{Header: trace.Header{Schema: trace.Schema, Scenario: job.Scenario.Metadata.Name, World: "envtest", Velero: version(), Seed: job.Seed, Scale: w.Info().Scale}}
+				began := time.Now()
 				t.End, _ = w.Run(ctx, job, func(e trace.Event) error { t.Events = append(t.Events, e); return nil })
-				return result{t, verdict.Judge(all[names[job.ID-1]], t)}
+				s := all[names[job.ID-1]]
+				v := verdict.Judge(s, t)
+				Expect(keep(s, t, v, time.Since(began))).To(Succeed())
+				return result{t, v}
 			}) {
 				results[names[jobs[i].ID-1]] <- r
 			}
@@ -143,6 +149,33 @@ var _ = Describe("Velero", Ordered, func() {
 		})
 	}
 })
+
+// keep writes what came of a run into the folder that VELOSIM_RESULTS names, as velosim run --out does, for velosim report.
+func keep(s *scenario.Scenario, t trace.Trace, v verdict.Verdict, took time.Duration) error {
+	dir := os.Getenv("VELOSIM_RESULTS")
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	run := reports.NewRun(s, t.Header, fmt.Sprintf("velosim run %s --world envtest --velero %s", s.Metadata.Name, version()))
+	run.Judged(v, took)
+	f, err := os.Create(filepath.Join(dir, run.FileName(false)+".ndjson"))
+	if err != nil {
+		return err
+	}
+	w, err := trace.NewWriter(f, t.Header)
+	for _, e := range t.Events {
+		if err == nil {
+			err = w.Event(e)
+		}
+	}
+	if err == nil {
+		err = w.End(t.End)
+	}
+	return errors.Join(err, f.Close(), run.Write(dir, run.FileName(false)))
+}
 
 // version of Velero to run.
 func version() string { return cmp.Or(os.Getenv("VELOSIM_VELERO"), "1.18.3") }

@@ -29,7 +29,7 @@ type page struct {
 
 type packedTimeline struct {
 	ID   int
-	Data string
+	Data template.HTML // base64, of which nothing is to be escaped
 }
 
 // maxTimelines bounds what the timelines take of a page, in bytes.
@@ -104,7 +104,7 @@ func (r *Report) timelines() (all []packedTimeline, left int) {
 	for i, result := range r.results {
 		switch {
 		case taken[i]:
-			all = append(all, packedTimeline{i, result.packed})
+			all = append(all, packedTimeline{i, template.HTML(result.packed)})
 		case result.packed != "":
 			left++
 		}

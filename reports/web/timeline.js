@@ -30,7 +30,7 @@ velosim.timeline = function (root, data, options) {
   const places = [0];
   for (let i = 1; i < times.length; i++) {
     const gap = times[i] - times[i - 1];
-    places.push(places[i - 1] + (gap <= 1 ? Math.max(gap, 0.12) : 1 + 1.6 * Math.log2(gap)));
+    places.push(places[i - 1] + (gap <= 1 ? Math.max(gap, 0.4) : 1 + 1.6 * Math.log2(gap)));
   }
   const place = (t) => {
     if (!fitted) return data.end ? t / data.end : 0;
@@ -89,7 +89,7 @@ velosim.timeline = function (root, data, options) {
     items = [];
     let last = -1e9;
     for (const t of times) {
-      if (x(t) - last < 72 && t !== data.end || t === data.end && x(t) - last < 40) continue;
+      if (x(t) - last < 72 || t !== data.end && x(data.end) - x(t) < 130) continue;
       last = x(t);
       const end = last > width - 50;
       drawing.append(svg("g", { class: "tick" }, svg("line", { x1: last, x2: last, y1: HEAD - 4, y2: height }), svg("text", { x: last + (end ? -3 : 3), y: 13, "text-anchor": end ? "end" : "start" }, duration(t))));

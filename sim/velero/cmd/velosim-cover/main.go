@@ -38,16 +38,17 @@ func main() {
 	velosim := flag.String("velosim", "../../bin/velosim", "the `PATH` of velosim")
 	seeds := flag.Int("seeds", 8, "run each scenario with `N` seeds")
 	missed := flag.Bool("missed", false, "list the statements that no run has reached")
+	file := flag.String("json", "", "write the coverage of each controller into `FILE`, for velosim report --code")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := cover(ctx, os.Stdout, *velosim, *seeds, *missed); err != nil {
+	if err := cover(ctx, os.Stdout, *velosim, *file, *seeds, *missed); err != nil {
 		fmt.Fprintln(os.Stderr, "velosim-cover:", err)
 		os.Exit(1)
 	}
 }
 
-func cover(ctx context.Context, out io.Writer, velosim string, seeds int, missed bool) error {
+func cover(ctx context.Context, out io.Writer, velosim, file string, seeds int, missed bool) error {
 	profile, err := measure(ctx, velosim, seeds)
 	if err != nil {
 		return err
@@ -74,6 +75,9 @@ func cover(ctx context.Context, out io.Writer, velosim string, seeds int, missed
 	}
 	wrong := explain(controllers, reasons)
 	printTable(out, controllers)
+	if err := writeJSON(file, seeds, controllers); err != nil {
+		return err
+	}
 	if missed {
 		printMissed(out, controllers)
 	}
