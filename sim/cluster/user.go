@@ -170,9 +170,6 @@ func (u User) spec(b *scenario.BackupSpec) (velerov1.BackupSpec, error) {
 		IncludedNamespaces: namespaces, StorageLocation: b.StorageLocation, SnapshotVolumes: new(false),
 		TTL: unlessDefault(b.TTL, scenario.DefaultTTL), ItemOperationTimeout: unlessDefault(b.ItemOperationTimeout, scenario.DefaultItemOperationTimeout),
 	}
-	if spec.StorageLocation == Default {
-		spec.StorageLocation = ""
-	}
 	return spec, u.overlay(&spec, b.Spec)
 }
 

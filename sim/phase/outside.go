@@ -96,6 +96,17 @@ func outside() []Rule {
 			Releases:  []string{"v1.14", "v1.18"},
 		},
 		{
+			Name:      "unstarted-backup-not-deleted",
+			Statement: "A backup that was not started yet is deleted as the user asks.",
+			Deviation: "A backup gets its storage location when it starts, unless the user has named one: until then its deletion fails, and it runs when its turn comes.",
+			Seen:      "The deletion of a queued backup does nothing. Its DeleteBackupRequest, which is gone after a day, says \"backup storage location  not found\".",
+			Remedy:    "Delete the Backup with `kubectl delete`: nothing is stored of it yet. Or create backups with `--storage-location`.",
+			Source: proposed + "; Reconcile in pkg/controller/backup_deletion_controller.go looks the location up by spec.storageLocation, which " +
+				"prepareBackupRequest in backup_controller.go sets",
+			Witness:  "backup-deleted-while-queued",
+			Releases: []string{"v1.18"},
+		},
+		{
 			Name:      DeletionRequestPassedOver,
 			Statement: "A request to delete a backup is Processed in the end, with its errors, or removed.",
 			Deviation: "Each of its writes is tried once, and a request that is InProgress is passed over until it expires, after a day, and is removed. When the write of Processed fails, it stays InProgress; when the reply to that of InProgress is lost, the backup is not deleted, either.",

@@ -111,7 +111,6 @@ func (d defaults) backup(b *Backup, i int) {
 func (d defaults) spec(path string, b *BackupSpec) {
 	d.duration(path+".itemOperationTimeout", &b.ItemOperationTimeout, DefaultItemOperationTimeout)
 	d.duration(path+".ttl", &b.TTL, DefaultTTL)
-	setDefault(&b.StorageLocation, defaultStorageLocation)
 }
 
 func (d defaults) restore(x *Restore, i int) {

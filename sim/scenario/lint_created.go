@@ -170,7 +170,7 @@ func (l *linter) restored(path string, x *Restore) {
 	case x.At != nil || !l.decoded("backups") || !l.decoded("backup") || !l.decoded("schedules"):
 	case spec == nil:
 		l.oneOf(path, x.Backup, "a backup of the scenario, so that the restore would never be created; correct it, or say when it is: at", backups)
-	case spec.StorageLocation != defaultStorageLocation && l.cast():
+	case !spec.located() && l.cast():
 		l.complain(path, "%s fails validation, as there is no storage location %s, so that the restore would never be created; say when it is: at",
 			quote(x.Backup), quote(spec.StorageLocation))
 	}

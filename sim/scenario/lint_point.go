@@ -83,8 +83,8 @@ func (l *linter) never(object, name string) string {
 		case rejected && unknown:
 			return "the restore fails validation: there is no backup " + quote(x.Backup) + "; add it, or choose another phase"
 		}
-	} else if location := l.scenario.BackupNamed(of).StorageLocation; rejected && location != defaultStorageLocation {
-		return "the backup fails validation: there is no storage location " + quote(location) + "; choose another phase"
+	} else if spec := l.scenario.BackupNamed(of); rejected && !spec.located() {
+		return "the backup fails validation: there is no storage location " + quote(spec.StorageLocation) + "; choose another phase"
 	}
 	if a := preAction(name); a != "" && !slices.ContainsFunc(l.scenario.Plugins, func(p Plugin) bool { return p.Action == a }) {
 		return "there is no " + string(a) + "; add a plugin that is one, or choose another phase"
@@ -182,7 +182,7 @@ func (l *linter) resourcesOf(object string) []string {
 		name = l.scenario.RestoreNamed(name).Backup
 	}
 	spec := l.scenario.BackupNamed(name)
-	if spec == nil || spec.StorageLocation != defaultStorageLocation {
+	if spec == nil || !spec.located() {
 		return nil
 	}
 	return resourcesIn(l.scenario.Items, spec.IncludedNamespaces)

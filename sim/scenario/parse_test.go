@@ -137,7 +137,7 @@ func server() scenario.Server {
 
 // spec of a backup, with this timeout in hours.
 func spec(timeout float64) scenario.BackupSpec {
-	return scenario.BackupSpec{ItemOperationTimeout: hours(timeout), TTL: hours(720), StorageLocation: "default"}
+	return scenario.BackupSpec{ItemOperationTimeout: hours(timeout), TTL: hours(720)}
 }
 
 func seconds(s int) scenario.Duration {

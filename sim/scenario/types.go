@@ -98,10 +98,16 @@ type BackupSpec struct {
 	TTL Duration `json:"ttl,omitzero"`
 	// IncludedNamespaces are the namespaces that are backed up. Default: those of all items but of velero, the server's own.
 	IncludedNamespaces []string `json:"includedNamespaces,omitempty"`
-	// StorageLocation is where it is stored. Default: default, the only one there is: with another the backup fails validation.
+	// StorageLocation is where it is stored: default, the only one there is; with another the backup fails validation. Default: none is
+	// named, and Velero sets it to default when the backup starts.
 	StorageLocation string `json:"storageLocation,omitempty"`
 	// Spec is what else the Backup's spec says.
 	Spec Spec `json:"spec,omitempty"`
+}
+
+// located tells whether there is such a storage location.
+func (b BackupSpec) located() bool {
+	return b.StorageLocation == "" || b.StorageLocation == defaultStorageLocation
 }
 
 // Spec is what else the spec of a Backup or Restore says, as Velero's API has it: excludedResources: [secrets]. Namespaces in

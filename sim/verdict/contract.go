@@ -15,6 +15,9 @@ import (
 // (metav1.Time, https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#Time), so that it may time an operation out earlier.
 const grain = time.Second
 
+// ending is how long a pre- or post-action's process may take to end that is given up (sim/actions), and what is told of it then.
+const ending = 5 * time.Second
+
 // contract replays the calls that Velero made of the asynchronous protocol (design/Implemented/general-progress-monitoring.md
 // and the doc comments of pkg/plugin/velero/backupitemaction/v2): Progress and Cancel are called for operations that Execute has
 // started for the object; Cancel is called for each operation past its timeout, once per server
@@ -263,12 +266,12 @@ func (w *watch) reply(i int, c *call) {
 
 // late reports a call that was in flight beyond its deadline.
 func (w *watch) late(event int, c *call) {
-	deadline, demanded := w.run.deadline(), w.deadline
+	deadline, demanded, slack := w.run.deadline(), w.deadline, trace.Time(grain)
 	if own, ok := w.run.deadlineOf(c); ok {
-		deadline, demanded = own, true
+		deadline, demanded, slack = own, true, trace.Time(ending)
 	}
 	given := c.at + deadline
-	if !demanded || w.at <= given+trace.Time(grain) {
+	if !demanded || w.at <= given+slack {
 		return
 	}
 	w.report(c.object, event, fmt.Sprintf("%s is given up by %s", c.describe(), given),

@@ -1,7 +1,9 @@
 package prepost
 
 import (
+	"archive/tar"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,9 +38,15 @@ type backupper struct {
 
 func (b backupper) BackupWithResolvers(log logrus.FieldLogger, r *backup.Request, file io.Writer, a framework.BackupItemActionResolverV2, i framework.ItemBlockActionResolver, v backup.VolumeSnapshotterGetter) error {
 	if err := b.server.pre(r.Backup, log); err != nil {
-		return err
+		return errors.Join(err, empty(file))
 	}
 	return b.Backupper.BackupWithResolvers(log, r, file, a, i, v)
+}
+
+// empty writes the contents of a backup without items, which Velero stores, and its deletion reads.
+func empty(file io.Writer) error {
+	z := gzip.NewWriter(file)
+	return errors.Join(tar.NewWriter(z).Close(), z.Close())
 }
 
 // Restorer calls pre-actions before the items are restored.
