@@ -28,6 +28,9 @@ type runOptions struct {
 	format   string
 	quiet    bool
 	verbose  bool
+	shard    world.Shard
+	// durations is a folder of results, or a report in JSON, whose runs say how long scenarios take.
+	durations string
 }
 
 func runCommand(c *cli) *cobra.Command {
@@ -53,6 +56,8 @@ found. The same seed gives the same run.
 	f.IntVar(&o.seeds, "seeds", 1, "run each scenario with `N` seeds: --seed and those after it")
 	f.IntVar(&o.parallel, "parallel", 0, "run up to `N` at a time (default the number of CPUs; envtest, where a run mostly waits, twelve times as many and no more than 24)")
 	f.StringVar(&o.dir, "out", "", "write each trace and verdict into the folder `DIR`, as NAME.ndjson and NAME.verdict.json, or, with several seeds, NAME.seed-N.…; of a run that does not pass, also NAME.files: the stacks of a crash and, on envtest, logs, resources and stored objects")
+	f.Var(&o.shard, "shard", "run the `I/N`-th part of what is named, for N machines that run all of it; velosim report and gate merge their folders")
+	f.StringVar(&o.durations, "durations", "", "balance shards, and begin with what takes long, by the runs in `PATH`: an earlier folder of results, or a report in JSON (default: by bounds, where time is real)")
 	f.StringVar(&o.format, "format", "text", "text or json")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print a line for each verdict, and for what makes a run inconclusive, and nothing else")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print timelines with every event, and for several runs too")
@@ -99,7 +104,10 @@ func (c *cli) run(ctx context.Context, o runOptions, args []string) (err error) 
 		return &exitError{exitInconclusive, err}
 	}
 	jobs := o.jobs(pool.Info(), sources)
-	r := &runner{cli: c, runOptions: o, info: pool.Info(), sources: sources, single: len(jobs) == 1, judge: verdict.Judge}
+	if jobs, err = c.sharded(ctx, o, pool.Info(), jobs); err != nil {
+		return err
+	}
+	r := &runner{cli: c, runOptions: o, info: pool.Info(), sources: sources, single: len(sources)*o.seeds == 1, judge: verdict.Judge}
 	if results, err = r.all(ctx, pool, jobs); err != nil {
 		return err
 	}
