@@ -144,7 +144,8 @@ var _ = Describe("Velero", Ordered, func() {
 				misfit, err := model.Check(release, p.Object, r.trace, s.ActionsOf(p.Object)...)
 				Expect(err).NotTo(HaveOccurred())
 				Expect(misfit).To(BeNil(), "the model must accept the trace of %s", p.Object)
-				Expect(unexplored || p.Allows(path(r.trace, p.Object))).To(BeTrue(), "%s took %s; predicted: %v", p.Object, path(r.trace, p.Object), p.Paths)
+				stale := slices.Contains(r.verdict.Deviations, phase.StaleReadActedUpon) // which nothing foresees: see sim/model/doc.go
+				Expect(unexplored || stale || p.Allows(path(r.trace, p.Object))).To(BeTrue(), "%s took %s; predicted: %v", p.Object, path(r.trace, p.Object), p.Paths)
 			}
 		})
 	}
