@@ -59,7 +59,7 @@ type result struct {
 	verdict verdict.Verdict
 }
 
-var _ = Describe("Velero", Ordered, func() {
+var _ = Describe("Velero", Ordered, ContinueOnFailure, func() {
 	all := map[string]*scenario.Scenario{}
 	results := map[string]chan result{}
 	var release phase.Rules

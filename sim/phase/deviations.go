@@ -118,7 +118,7 @@ func All() []Rule {
 		{
 			Name:      "run-patch-given-up",
 			Statement: "The patch that ends InProgress is tried until it lands.",
-			Deviation: "It is tried seven times in 40 seconds, and given up, as the next pause would be longer than the resource timeout, 10 minutes by default: after a longer outage of the API server the object stays InProgress until the server restarts.",
+			Deviation: "It is tried seven times in 40 seconds, in 1.14 once, and given up, as the next pause would be longer than the resource timeout, 10 minutes by default: after a longer outage of the API server the object stays InProgress until the server restarts.",
 			Seen:      "The object stays InProgress, although its run has ended and all is uploaded. A backup's operations are polled no more, and its deletion may be refused.",
 			Remedy:    "Restart the server, which marks the object Failed, and repeat it. Before long outages, raise --resource-timeout: 15m adds a try after 3 minutes, and 70m another after 16.",
 			Source: proposed + "; PatchResourceWithRetriesOnErrors, called in Reconcile of pkg/controller/backup_controller.go and " +
