@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/velosim/velosim/sim/phase"
 )
 
 // Difference is how two results of a scenario differ.
@@ -36,7 +38,7 @@ type Diff struct {
 }
 
 // NewDiff compares two sets of results, run by run: those of one scenario and seed, whatever their worlds and releases. Of several with the
-// same of these, the last counts.
+// same of these, the last counts. A phase that only one of two releases has, such as Queued, makes no difference between their paths.
 func NewDiff(a, b *Report) Diff {
 	d := Diff{A: a.Targets, B: b.Targets, Differences: []Difference{}, OnlyA: []string{}, OnlyB: []string{}, Gained: []string{}, Lost: []string{}}
 	type key struct {
@@ -84,12 +86,24 @@ func differences(a, b Result) (all []Difference) {
 		}
 	}
 	for _, object := range slices.Sorted(maps.Keys(objects)) {
-		was, is := strings.Join(a.paths[object], " → "), strings.Join(b.paths[object], " → ")
+		was, is := strings.Join(b.known(a.paths[object]), " → "), strings.Join(a.known(b.paths[object]), " → ")
 		if was != is {
 			all = append(all, Difference{Scenario: a.Scenario, Seed: a.Seed, What: "path", Object: object, A: was, B: is})
 		}
 	}
 	return all
+}
+
+// known are the phases of a path that the run's release has.
+func (r Result) known(path []string) []string {
+	release, err := phase.ForRelease(r.Version)
+	if err != nil {
+		return path
+	}
+	return slices.DeleteFunc(slices.Clone(path), func(name string) bool {
+		p, err := phase.Parse(name)
+		return err == nil && !release.Has(p)
+	})
 }
 
 // without are the names in a that are not in b, in order.

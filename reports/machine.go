@@ -28,10 +28,10 @@ func places(kind phase.Kind) map[phase.Phase]place {
 		phase.Completed:                                 {1095, 90},
 		phase.PartiallyFailed:                           {1095, 290},
 		phase.Failed:                                    {470, 390},
-		phase.FailedValidation:                          {250, 390},
+		phase.FailedValidation:                          {280, 390},
 	}
 	if kind == phase.Restore {
-		all[phase.New] = place{250, 190}
+		all[phase.New] = place{280, 190}
 		return all
 	}
 	all[phase.New], all[phase.Queued], all[phase.ReadyToStart] = place{90, 90}, place{90, 190}, place{280, 190}

@@ -27,7 +27,7 @@ func recorded(t testing.TB) *Report {
 		}
 		results = append(results, r)
 	}
-	return New(results, Options{Velosim: "v1.0.0", Explorations: sample(t).Explorations, Code: sample(t).Code})
+	return New(results, Options{Velosim: "v1.0.0", Now: sample(t).Generated, Explorations: sample(t).Explorations, Code: sample(t).Code})
 }
 
 // "Why did this backup end PartiallyFailed?" takes a click on its name, and one on the event.
