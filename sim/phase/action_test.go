@@ -240,3 +240,25 @@ func TestActionsAreSane(t *testing.T) {
 		}
 	}
 }
+
+func TestLegalActions(t *testing.T) {
+	old, err := ForRelease("1.14")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[ActionEdge]bool{}
+	for _, pre := range []bool{true, false} {
+		want[ActionEdge{pre, ActionDue, ActionRunning}] = true
+		for _, end := range []ActionState{ActionCompleted, ActionFailed, ActionInterrupted} {
+			want[ActionEdge{pre, ActionRunning, end}] = true
+		}
+	}
+	want[ActionEdge{false, ActionInterrupted, ActionRunning}] = true // a pre-action is not called again: its run has failed
+	for _, rules := range append(readings(t), old) {
+		for _, kind := range []Kind{Backup, Restore} {
+			if diff := cmp.Diff(want, rules.LegalActions(kind)); diff != "" {
+				t.Errorf("%s %s (-want +got):\n%s", rules.Name, kind, diff)
+			}
+		}
+	}
+}

@@ -19,7 +19,8 @@ func Families() []Family {
 	return []Family{PluginFault, ServerFault, APIFault, StoreFault, UserAction}
 }
 
-// FaultFamilies are those of what goes wrong in the scenario, or the user does meanwhile.
+// FaultFamilies are those of what goes wrong in the scenario, or the user does meanwhile: to delete, to describe, to back up something else, or to
+// have set a time after which a backup expires.
 func (s *Scenario) FaultFamilies() []Family {
 	var has []Family
 	if slices.ContainsFunc(s.Plugins, Plugin.misbehaves) {
@@ -30,6 +31,9 @@ func (s *Scenario) FaultFamilies() []Family {
 	}
 	if s.Store.Immutable {
 		has = append(has, StoreFault)
+	}
+	if _, expires := s.Expires(); expires || len(s.Backups) > 1 {
+		has = append(has, UserAction)
 	}
 	for _, f := range s.Faults {
 		has = append(has, f.Family())
