@@ -3,8 +3,8 @@ package main
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,19 +70,56 @@ func TestCommandsOfExamples(t *testing.T) {
 			t.Errorf("%s: %d commands", file, len(found))
 		}
 		for _, m := range found {
-			args := strings.Fields(m[1])
-			root := newRoot(&cli{in: strings.NewReader(""), out: io.Discard, err: io.Discard, now: time.Now})
-			cmd, rest, err := root.Find(args)
-			if err != nil {
-				t.Errorf("%s: %v", m[0], err)
-				continue
+			parses(t, file, m[1])
+		}
+	}
+}
+
+// TestCommandsOfPages: so have those in the blocks of code of the README and docs, each on a line of its own, before what is said of it.
+func TestCommandsOfPages(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md") {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := false
+		for line := range strings.Lines(string(b)) {
+			if strings.HasPrefix(line, "```") {
+				code = !code
 			}
-			if err := cmd.ParseFlags(rest); err != nil {
-				t.Errorf("%s: %v", m[0], err)
-			}
-			if slices.Contains(cmd.Flags().Args(), "") {
-				t.Errorf("%s: an empty argument", m[0])
+			for part := range strings.SplitSeq(line, "&&") {
+				command, ok := strings.CutPrefix(strings.TrimSpace(part), "velosim ")
+				if !code || !ok {
+					continue
+				}
+				command, _, _ = strings.Cut(command, "  ") // what is said of it follows
+				parses(t, page, command)
+				found++
 			}
 		}
+	}
+	if found < 25 {
+		t.Errorf("only %d commands", found)
+	}
+}
+
+// parses checks a command and its flags, without running it.
+func parses(t *testing.T, file, command string) {
+	t.Helper()
+	root := newRoot(&cli{in: strings.NewReader(""), out: io.Discard, err: io.Discard, now: time.Now})
+	cmd, rest, err := root.Find(strings.Fields(command))
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err == nil {
+		err = cmd.ValidateRequiredFlags()
+	}
+	if err != nil {
+		t.Errorf("%s: velosim %s: %v", file, command, err)
 	}
 }
