@@ -94,7 +94,9 @@ func open(t *testing.T, r *Report, width, height int64, dark bool) *tab {
 	}
 	p.do(
 		network.Enable(), log.Enable(), runtime.Enable(), browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorDeny),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}, // what moves is not where it was clicked
+		}),
 		emulation.SetDeviceMetricsOverride(width, height, 1, false),
 		chromedp.Navigate("file://"+file), chromedp.WaitVisible(`html[data-ready=yes]`, chromedp.ByQuery),
 	)

@@ -20,21 +20,21 @@ type place struct{ x, y float64 }
 // places are the centres of the phases.
 func places(kind phase.Kind) map[phase.Phase]place {
 	all := map[phase.Phase]place{
-		phase.InProgress:                                {470, 190},
+		phase.InProgress:                                {490, 190},
 		phase.WaitingForPluginOperations:                {690, 90},
 		phase.WaitingForPluginOperationsPartiallyFailed: {690, 290},
 		phase.Finalizing:                                {900, 90},
 		phase.FinalizingPartiallyFailed:                 {900, 290},
 		phase.Completed:                                 {1095, 90},
 		phase.PartiallyFailed:                           {1095, 290},
-		phase.Failed:                                    {470, 390},
-		phase.FailedValidation:                          {280, 390},
+		phase.Failed:                                    {490, 390},
+		phase.FailedValidation:                          {300, 390},
 	}
 	if kind == phase.Restore {
-		all[phase.New] = place{280, 190}
+		all[phase.New] = place{300, 190}
 		return all
 	}
-	all[phase.New], all[phase.Queued], all[phase.ReadyToStart] = place{90, 90}, place{90, 190}, place{280, 190}
+	all[phase.New], all[phase.Queued], all[phase.ReadyToStart] = place{90, 90}, place{108, 190}, place{300, 190}
 	all[phase.Deleting] = place{drawingWidth / 2, 500}
 	return all
 }
@@ -152,12 +152,16 @@ func route(from, to phase.Phase, a, b place) string {
 		x := b.x + 14
 		return fmt.Sprintf("M%.0f %.0f C%.0f %.0f %.0f %.0f %.0f %.0f", x+bulge(b)/2, a.y-nodeHeight/2, x+bulge(b), a.y-90, x+bulge(b), b.y+90, x, b.y+nodeHeight/2)
 	}
+	if to == phase.InProgress && a.y > b.y && a.x > b.x+nodeWidth*2 { // under what waits
+		x, y := b.x+nodeWidth/3, a.y+140
+		return fmt.Sprintf("M%.0f %.0f C%.0f %.0f %.0f %.0f %.0f %.0f", a.x, a.y+nodeHeight/2, a.x, y, x+36, y, x, b.y+nodeHeight/2)
+	}
 	dx, dy := b.x-a.x, b.y-a.y
 	length := math.Hypot(dx, dy)
 	bend := min(length*0.16, 46)
 	cx, cy := (a.x+b.x)/2+dy/length*bend, (a.y+b.y)/2-dx/length*bend
 	if from == phase.InProgress && to == phase.Finalizing { // over what waits
-		cx, cy = 690, -40
+		cx, cy = 660, -60
 	}
 	ax, ay := border(a, cx, cy)
 	bx, by := border(b, cx, cy)

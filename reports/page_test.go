@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-
-	"github.com/velosim/velosim/sim/phase"
+	"github.com/google/go-cmp/cmp"
 )
 
 // recorded are the results in testdata/results: real runs of virtual and envtest.
@@ -36,7 +35,7 @@ func TestPageSaysWhy(t *testing.T) {
 	p.screenshot("overview")
 	p.click(`a[href="#scenarios"]`)
 	p.do(chromedp.Click(`//table[@id="table"]//th/a[text()="backup-operation-times-out"]`, chromedp.BySearch))
-	p.until(`document.querySelector("#run .why li")`)
+	p.until(`document.querySelector("#run .why li") && document.querySelector(".timeline .canvas svg")`)
 	if got := p.text("#run-title"); got != "backup-operation-times-out" {
 		t.Errorf("the run is %q", got)
 	}
@@ -102,9 +101,16 @@ func TestPageFilters(t *testing.T) {
 	if p.eval(`document.querySelector("#table th[aria-sort=descending]").innerText === "simulated" && parseInt(document.querySelector("#table tbody tr td.number").innerText) >= 4`, &sorted); !sorted {
 		t.Errorf("the longest run is not first: %s", p.text("#table tbody tr"))
 	}
+	if p.eval("location.hash", &hash); hash != "#scenarios?sort=-seconds" {
+		t.Errorf("the link to the order is %s", hash)
+	}
 	// A link to a filter.
 	p.eval(`(() => { location.hash = "#scenarios?text=restore"; return 1 })()`, new(int))
 	p.until(`document.querySelector("#filters").elements.text.value === "restore" && [...document.querySelectorAll("#table tbody th")].every((th) => th.innerText.startsWith("restore"))`)
+	var order string
+	if p.eval(`document.querySelector("#table th[aria-sort]").innerText`, &order); order != "scenario" {
+		t.Errorf("a link that names no order is by %s", order)
+	}
 	p.click("#theme")
 	if p.eval("document.documentElement.dataset.theme", &theme); theme != "light" {
 		t.Errorf("after dark comes %s", theme)
@@ -123,6 +129,30 @@ func TestPageDrawsTheMachines(t *testing.T) {
 	p.eval(`(() => { document.querySelector('figure[data-kind=backup]:not([hidden]) .edge.covered[data-id="Finalizing → Completed"]').dispatchEvent(new MouseEvent("click", {bubbles: true})); return 1 })()`, new(int))
 	if got := p.text("#edge"); !strings.Contains(got, "Finalizing → Completed") || !strings.Contains(got, "backup-") {
 		t.Errorf("the edge's scenarios: %q", got)
+	}
+	// Its scenarios in the table, and a link to them.
+	var listed, shown []string
+	p.eval(`[...document.querySelectorAll("#edge li")].map((li) => li.innerText)`, &listed)
+	p.click(`#edge a[href^="#scenarios?transition="]`)
+	p.until(`location.hash.startsWith("#scenarios?transition=") && !document.querySelector("#made").hidden`) // the table follows the address
+	p.eval(`[...document.querySelectorAll("#table tbody tr")].map((tr) => tr.querySelector("th").innerText + tr.querySelector("td").innerText)`, &shown)
+	for i := range listed {
+		listed[i] += "virtual 1.18.3"
+	}
+	if diff := cmp.Diff(listed, shown); diff != "" {
+		t.Errorf("scenarios of the transition, and rows:\n%s", diff)
+	}
+	// Without what only deviations make.
+	deviating := func() (n int) {
+		p.eval(`[...document.querySelectorAll("figure:not([hidden]) .edge.deviation")].filter((e) => e.getClientRects().length).length`, &n)
+		return n
+	}
+	if n := deviating(); n < 30 {
+		t.Errorf("%d transitions of deviations are drawn", n)
+	}
+	p.click("#deviating")
+	if n := deviating(); n != 0 {
+		t.Errorf("%d transitions of deviations are drawn, and should not", n)
 	}
 	p.click(`#targets button:nth-child(2)`)
 	p.until(`document.querySelector("figure:not([hidden])").dataset.target === "envtest 1.18.3"`)
@@ -222,33 +252,5 @@ func BenchmarkHTML(b *testing.B) {
 	}
 	if info, err := file.Stat(); err == nil {
 		b.ReportMetric(float64(info.Size())/(1<<20), "MiB")
-	}
-}
-
-// Each phase that a transition of a release has has a place of its own.
-func TestPlaces(t *testing.T) {
-	for _, release := range []string{"1.18.3", "1.14.0"} {
-		for _, kind := range []phase.Kind{phase.Backup, phase.Restore} {
-			transitions := legal(scope{Target{"virtual", release}, kind.String()})
-			c := Coverage{Kind: kind.String()}
-			for change, transition := range transitions {
-				transition.From, transition.To = change.from, change.to
-				c.Transitions = append(c.Transitions, transition)
-			}
-			d := draw(c)
-			if len(d.Edges) != len(transitions) {
-				t.Errorf("%s %s: %d of %d transitions are drawn", release, kind, len(d.Edges), len(transitions))
-			}
-			for i, a := range d.Nodes {
-				if a.X < 0 || a.X+a.W > d.Width || a.Y+a.H > d.Height {
-					t.Errorf("%s is outside", a.Lines)
-				}
-				for _, b := range d.Nodes[:i] {
-					if a.X < b.X+b.W && b.X < a.X+a.W && a.Y < b.Y+b.H && b.Y < a.Y+a.H {
-						t.Errorf("%s and %s overlap", a.Lines, b.Lines)
-					}
-				}
-			}
-		}
 	}
 }

@@ -66,9 +66,12 @@
   }
   if (targets.length) choose(targets[0]);
 
+  $("#deviating").addEventListener("change", (e) => $("#drawings").classList.toggle("as-demanded", !e.target.checked));
+
+  const nameOf = (t) => (t.of ? t.of + " " : "") + t.from + " → " + t.to;
   const showEdge = (kind, on, id) => {
     const coverage = data.coverage.find((c) => c.kind === kind && c.world + " " + c.release === on);
-    const t = coverage.transitions.find((t) => (t.of ? t.of + " " : "") + t.from + " → " + t.to === id);
+    const t = coverage.transitions.find((t) => nameOf(t) === id);
     for (const e of $$(".edge")) e.classList.toggle("chosen", e.dataset.id === id && e.closest("figure").dataset.kind === kind && !e.closest("figure").hidden);
     const panel = el("div", { class: "panel" }, el("h3", {}, id), el("p", { class: t.status }, t.status + (t.deviation ? ", by a deviation" : "") + `: ${t.runs} runs on ${on}`));
     if (t.reason) panel.append(el("p", {}, t.reason));
@@ -79,8 +82,10 @@
         const run = data.runs.find((run) => run.scenario === name && target(run) === on);
         list.append(el("li", {}, el("a", { href: "#run=" + run.id }, name)));
       }
-      panel.append(list);
+      const filtered = new URLSearchParams({ transition: [kind, on, id].join(", ") });
+      panel.append(list, el("p", {}, el("a", { href: "#scenarios?" + filtered }, "Show them in the table")));
     }
+    $$("#drawings figure").find((f) => f.dataset.kind === kind && f.dataset.target === on).append($("#edge"));
     $("#edge").replaceChildren(panel);
     panel.scrollIntoView({ block: "nearest" });
   };
@@ -125,12 +130,29 @@
   for (const [name, key] of [["world", "world"], ["release", "release"]]) {
     for (const value of [...new Set([...rows.values()].map((row) => row[key]))].sort()) filters.elements[name].append(el("option", {}, value));
   }
-  let sort = { by: "scenario", down: false };
+  const sorted = { by: "scenario", down: false };
+  let sort = sorted;
+  const sortBy = (order) => {
+    sort = order;
+    for (const th of $$("#table thead th")) {
+      th.removeAttribute("aria-sort");
+      if ($(`[data-sort=${order.by}]`, th)) th.setAttribute("aria-sort", order.down ? "descending" : "ascending");
+    }
+  };
+  // Who made a transition, as the filter names it: kind, target, name.
+  const makers = (named) => {
+    const [kind, on, ...id] = named.split(", ");
+    const coverage = data.coverage.find((c) => c.kind === kind && c.world + " " + c.release === on);
+    const t = coverage && coverage.transitions.find((t) => nameOf(t) === id.join(", "));
+    return { on, scenarios: new Set(t && t.scenarios) };
+  };
   const order = (row) => sort.by === "verdict" ? rank[row.verdict] : row[sort.by];
   const filter = () => {
     const f = Object.fromEntries(new FormData(filters));
     const words = f.text.toLowerCase().split(/\s+/).filter(Boolean);
-    const shown = [...rows.values()].filter((row) => words.every((w) => row.text.includes(w)) && (!f.verdict || row.runs.some((run) => run.verdict === f.verdict)) &&
+    const made = f.transition && makers(f.transition);
+    $("#made").hidden = !made;
+    const shown = [...rows.values()].filter((row) => (!made || row.target === made.on && made.scenarios.has(row.scenario)) && words.every((w) => row.text.includes(w)) && (!f.verdict || row.runs.some((run) => run.verdict === f.verdict)) &&
       (!f.world || row.world === f.world) && (!f.release || row.release === f.release) && (!f.faults || (f.faults === "none" ? !row.faults.length : row.faults.includes(f.faults))));
     shown.sort((a, b) => { const x = order(a), y = order(b); return (x < y ? -1 : x > y ? 1 : a.scenario < b.scenario ? -1 : 1) * (sort.down ? -1 : 1); });
     body.replaceChildren(...shown.map((row) => row.element));
@@ -138,6 +160,7 @@
   };
   const state = () => {
     const query = new URLSearchParams([...new FormData(filters)].filter(([, value]) => value));
+    if (sort.by !== sorted.by || sort.down) query.set("sort", (sort.down ? "-" : "") + sort.by);
     history.replaceState(null, "", "#scenarios" + (String(query) ? "?" + query : ""));
   };
   filters.addEventListener("input", () => { filter(); state(); });
@@ -146,10 +169,9 @@
   $("#table thead").addEventListener("click", (e) => {
     const by = e.target.dataset && e.target.dataset.sort;
     if (!by) return;
-    sort = { by, down: sort.by === by && !sort.down };
-    for (const th of $$("#table thead th")) th.removeAttribute("aria-sort");
-    e.target.closest("th").setAttribute("aria-sort", sort.down ? "descending" : "ascending");
+    sortBy({ by, down: sort.by === by && !sort.down });
     filter();
+    state();
   });
 
   // A run.
@@ -174,9 +196,10 @@
   const side = async (run, seq) => {
     const box = el("div", { class: "side" });
     const timeline = el("div", {});
-    const t = await unpack(run.id);
+    let t = null, missing = "There is no timeline of this run here.";
+    try { t = await unpack(run.id); } catch (e) { missing = `This browser cannot unpack the timeline: ${e.message}`; }
     if (!t) {
-      box.append(el("p", { class: "muted" }, "There is no timeline of this run here."));
+      box.append(el("p", { class: "muted" }, missing));
       return { box, timeline, t };
     }
     box.append(timeline);
@@ -187,16 +210,18 @@
     return { box, timeline, t, draw };
   };
   let current = -1;
+  const title = document.title;
   const showRun = async (id, seq) => {
     const run = data.runs[id];
     if (!run) return;
     current = id;
-    const title = $("#run-title"), out = $("#run-body");
-    title.textContent = run.scenario;
+    const heading = $("#run-title"), out = $("#run-body");
+    heading.textContent = run.scenario;
+    document.title = `${run.scenario}, ${target(run)}: ${run.verdict}`;
     const mine = await side(run, seq);
     if (current !== id) return;
     const parts = [];
-    parts.push(el("p", {}, el("span", { class: "badge " + classOf(run.verdict) }, run.verdict), run.deviations ? [" by ", ...run.deviations].join(" ") : "",
+    parts.push(el("p", {}, el("span", { class: "badge " + classOf(run.verdict) }, run.verdict), ...(run.deviations || []).flatMap((rule, i) => [i ? ", " : " by ", el("a", { href: "#rule-" + rule }, rule)]),
       el("span", { class: "muted" }, ` ${target(run)}, seed ${run.seed}, ${duration(run.simulatedSeconds)} simulated in ${duration(run.wallSeconds)} `), ...upstream(run.reports)));
     if (run.description) parts.push(el("p", {}, run.description));
     if (mine.t && mine.t.why.length) {
@@ -229,35 +254,42 @@
       parts.push(el("label", {}, "Compare with another run of the scenario", select), beside);
     }
     if (run.replay) {
-      const copy = el("button", { type: "button" }, "Copy");
-      copy.addEventListener("click", () => navigator.clipboard.writeText(run.replay).then(() => { copy.textContent = "Copied"; }, () => { copy.textContent = "Copy it by hand"; }));
-      parts.push(el("h3", {}, "Run it again"), el("p", { class: "replay" }, el("code", {}, run.replay), copy));
+      const copy = el("button", { type: "button" }, "Copy"), command = el("code", {}, run.replay);
+      copy.addEventListener("click", () => {
+        const byHand = () => { getSelection().selectAllChildren(command); copy.textContent = "Selected"; };
+        if (!navigator.clipboard) return byHand(); // some browsers give none to files
+        navigator.clipboard.writeText(run.replay).then(() => { copy.textContent = "Copied"; }, byHand);
+      });
+      parts.push(el("h3", {}, "Run it again"), el("p", { class: "replay" }, command, copy));
     }
     out.replaceChildren(...parts);
     $("#run").hidden = false;
     $("#all").hidden = true;
     if (mine.draw) mine.draw();
-    if (!seq) { scrollTo(0, 0); title.focus({ preventScroll: true }); }
+    if (!seq) { scrollTo(0, 0); heading.focus({ preventScroll: true }); }
   };
 
   const route = () => {
-    const hash = decodeURIComponent(location.hash.slice(1));
+    const hash = location.hash.slice(1);
     const run = hash.match(/^run=(\d+)(?:&event=(\d+))?$/);
     if (run) return void showRun(Number(run[1]), Number(run[2] || 0));
     current = -1;
+    document.title = title;
     $("#run").hidden = true;
     $("#all").hidden = false;
     const [part, query] = hash.split("?");
     if (part === "scenarios" && query !== undefined) {
       filters.reset();
-      for (const [key, value] of new URLSearchParams(query)) if (filters.elements[key]) filters.elements[key].value = value;
+      const wanted = new URLSearchParams(query);
+      for (const [key, value] of wanted) if (filters.elements[key]) filters.elements[key].value = value;
+      const order = (wanted.get("sort") || "").match(/^(-?)(scenario|target|verdict|phase|seconds)$/);
+      sortBy(order ? { by: order[2], down: !!order[1] } : sorted);
     }
     filter();
     const section = part && document.getElementById(part);
     if (section) section.scrollIntoView();
   };
   addEventListener("hashchange", route);
-  filter();
   route();
   document.documentElement.dataset.ready = "yes";
 })();
