@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -27,22 +28,56 @@ type Expected struct {
 	Transitions map[string][]string `yaml:"transitions"`
 }
 
-// ParseBaseline reads a baseline's file, whose name is for errors: they show the line. It is strict.
+// ParseBaseline reads a baseline's file, whose name is for errors: they show the line. It is strict. An empty file expects nothing.
 func ParseBaseline(name string, b []byte) (Baseline, error) {
 	var base Baseline
-	if err := yaml.UnmarshalWithOptions(b, &base, yaml.Strict()); err != nil {
+	err := yaml.UnmarshalWithOptions(b, &base, yaml.Strict())
+	if err == nil {
+		err = base.check(b)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s is no baseline: %s", name, yaml.FormatError(err, false, true))
 	}
-	for target, expected := range base {
-		for scenario, outcomes := range expected.Scenarios {
-			for _, outcome := range outcomes {
+	if base == nil {
+		base = Baseline{}
+	}
+	return base, nil
+}
+
+// check finds what is wrong in a baseline that was read from the file.
+func (b Baseline) check(file []byte) error {
+	for _, target := range slices.Sorted(maps.Keys(b)) {
+		at := (&yaml.PathBuilder{}).Root().Child(target)
+		if targetOf(target).Release == "" {
+			return mistake(file, at, "%q is not a world and a release, such as \"virtual 1.18.3\"", target)
+		}
+		if b[target].Seeds < 1 {
+			return mistake(file, at, "%s: seeds must be 1 or more", target)
+		}
+		for _, scenario := range slices.Sorted(maps.Keys(b[target].Scenarios)) {
+			outcomes := b[target].Scenarios[scenario]
+			at := (&yaml.PathBuilder{}).Root().Child(target).Child("scenarios").Child(scenario)
+			if len(outcomes) == 0 {
+				return mistake(file, at, "%s has no outcome", scenario)
+			}
+			for i, outcome := range outcomes {
 				if err := checkOutcome(outcome); err != nil {
-					return nil, fmt.Errorf("%s is no baseline: %s: %s: %w", name, target, scenario, err)
+					return mistake(file, at.Index(uint(i)), "%s: %w", scenario, err)
 				}
 			}
 		}
 	}
-	return base, nil
+	return nil
+}
+
+// mistake is an error that shows its place in the file.
+func mistake(file []byte, at *yaml.PathBuilder, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	node, unknown := at.Build().ReadNode(bytes.NewReader(file))
+	if unknown != nil {
+		return err
+	}
+	return &yaml.SyntaxError{Message: err.Error(), Token: node.GetToken()}
 }
 
 func checkOutcome(outcome string) error {
@@ -93,11 +128,14 @@ func targetOf(name string) Target {
 	return Target{world, release}
 }
 
-// Update takes over what the report shows for its targets, and leaves the others. A failure or an inconclusive run is an error: neither is
-// expected of anything.
+// Update takes over what the report shows for its targets, and leaves the others. A failure, an inconclusive run or two outcomes of one seed
+// are an error: none of them is expected of anything.
 func (b Baseline) Update(r *Report) error {
-	if worst := r.Worst(); worst == verdict.Fail || worst == verdict.Inconclusive {
-		return fmt.Errorf("%d of %d runs neither passed nor are a known deviation: a baseline expects no such thing", len(r.Unexplained()), len(r.Runs))
+	if n := len(r.Unexplained()); n > 0 {
+		return fmt.Errorf("%d of %d runs neither passed nor are a known deviation: a baseline expects no such thing", n, len(r.Runs))
+	}
+	if twice := undetermined(r.Runs); len(twice) > 0 {
+		return fmt.Errorf("%s: %s: a baseline expects no such thing", twice[0].Of, twice[0].Text)
 	}
 	for target, seen := range observe(r) {
 		b[target.String()] = seen.Expected
@@ -110,6 +148,15 @@ type observed struct {
 	Expected
 	seeds   map[string]int  // by scenario
 	illegal map[string]bool // kind and transition
+}
+
+// withOutcome adds an outcome to others, each once, those of the fewest rules first, pass before all.
+func withOutcome(outcomes []string, one string) []string {
+	outcomes = append(slices.Clone(outcomes), one)
+	slices.SortFunc(outcomes, func(a, b string) int {
+		return cmp.Or(len(rulesOf(a))-len(rulesOf(b)), -strings.Compare(a, b))
+	})
+	return slices.Compact(outcomes)
 }
 
 // observe sums a report up.
@@ -126,11 +173,7 @@ func observe(r *Report) map[Target]observed {
 			seeds[target][run.Scenario] = map[int64]bool{}
 		}
 		seeds[target][run.Scenario][run.Seed] = true
-		outcomes := append(all[target].Scenarios[run.Scenario], run.Outcome())
-		slices.SortFunc(outcomes, func(a, b string) int { // pass first
-			return cmp.Or(cmp.Compare(len(strings.Split(a, ",")), len(strings.Split(b, ","))), -strings.Compare(a, b))
-		})
-		all[target].Scenarios[run.Scenario] = slices.Compact(outcomes)
+		all[target].Scenarios[run.Scenario] = withOutcome(all[target].Scenarios[run.Scenario], run.Outcome())
 	}
 	for target, o := range all {
 		for scenario, of := range seeds[target] {

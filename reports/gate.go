@@ -34,6 +34,7 @@ const (
 	IllegalTransition ChangeKind = "illegal transition"
 	NewDeviation      ChangeKind = "new deviation"
 	DeviationGone     ChangeKind = "deviation is gone"
+	OutcomeGone       ChangeKind = "outcome is gone"
 	NotRun            ChangeKind = "scenario was not run"
 	LostTransition    ChangeKind = "transition is no longer covered"
 	NewTarget         ChangeKind = "target is not in the baseline"
@@ -46,7 +47,7 @@ const (
 // ChangeKinds are all, in that order.
 func ChangeKinds() []ChangeKind {
 	return []ChangeKind{
-		NewFailure, NotConclusive, Nondeterminism, IllegalTransition, NewDeviation, DeviationGone, NotRun, LostTransition, NewTarget,
+		NewFailure, NotConclusive, Nondeterminism, IllegalTransition, NewDeviation, DeviationGone, OutcomeGone, NotRun, LostTransition, NewTarget,
 		NewScenario, NewTransition, NotJudged,
 	}
 }
@@ -110,17 +111,19 @@ func undetermined(runs []Run) (changes []Change) {
 		scenario string
 		seed     int64
 	}
-	first := map[one]string{}
+	outcomes := map[one][]string{}
 	for _, run := range runs {
 		key := one{run.Target(), run.Scenario, run.Seed}
-		switch was, ok := first[key]; {
-		case !ok:
-			first[key] = run.Outcome()
-		case was != run.Outcome() && virtual(run.Target()):
+		outcomes[key] = withOutcome(outcomes[key], run.Outcome())
+	}
+	for _, run := range runs {
+		key := one{run.Target(), run.Scenario, run.Seed}
+		if of := outcomes[key]; len(of) > 1 && virtual(key.Target) {
 			changes = append(changes, Change{
-				Target: run.Target(), Kind: Nondeterminism, Of: run.Scenario, Replay: run.Replay,
-				Text: fmt.Sprintf("seed %d: %s, and %s", run.Seed, was, run.Outcome()),
+				Target: key.Target, Kind: Nondeterminism, Of: run.Scenario, Replay: run.Replay,
+				Text: fmt.Sprintf("seed %d: %s", run.Seed, strings.Join(of, ", and ")),
 			})
+			delete(outcomes, key) // once
 		}
 	}
 	return changes
@@ -151,13 +154,30 @@ func scenarioChanges(target Target, was Expected, is observed, replays map[strin
 			continue
 		case is.seeds[name] < was.Seeds || !virtual(target) && len(was.Scenarios[name]) > 1:
 			continue // what is gone may not have come up
+		case !green(outcomes):
+			continue // it may be what fails now
 		}
-		for _, outcome := range was.Scenarios[name] {
-			if rules := newRules(outcome, outcomes); len(rules) > 0 {
-				changes = append(changes, Change{
-					Target: target, Kind: DeviationGone, Of: name, Text: strings.Join(rules, ", ") + ": if it is fixed, update the rule, and the baseline",
-				})
-			}
+		changes = append(changes, goneOf(target, name, was.Scenarios[name], outcomes)...)
+	}
+	return changes
+}
+
+// goneOf is what of a scenario's outcomes no longer shows: rules, or else an outcome, such as pass, in whose place are others that are known.
+func goneOf(target Target, name string, was, is []string) (changes []Change) {
+	for _, outcome := range was {
+		if rules := newRules(outcome, is); len(rules) > 0 {
+			changes = append(changes, Change{
+				Target: target, Kind: DeviationGone, Of: name, Text: strings.Join(rules, ", ") + ": if it is fixed, update the rule, and the baseline",
+			})
+		}
+	}
+	deviates := slices.ContainsFunc(is, func(outcome string) bool { return len(newRules(outcome, was)) > 0 })
+	if len(changes) > 0 || deviates || !virtual(target) {
+		return changes
+	}
+	for _, outcome := range was {
+		if !slices.Contains(is, outcome) {
+			changes = append(changes, Change{Target: target, Kind: OutcomeGone, Of: name, Text: outcome + "; it shows " + strings.Join(is, "; ")})
 		}
 	}
 	return changes
@@ -171,6 +191,11 @@ func newRules(outcome string, others []string) (rules []string) {
 		}
 	}
 	return rules
+}
+
+// green reports whether none of the outcomes is a failure, or inconclusive.
+func green(outcomes []string) bool {
+	return !slices.ContainsFunc(outcomes, func(outcome string) bool { return outcome != string(verdict.Pass) && len(rulesOf(outcome)) == 0 })
 }
 
 func rulesOf(outcome string) []string {

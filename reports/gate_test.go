@@ -45,6 +45,10 @@ func TestGate(t *testing.T) {
 			want: []string{"inconclusive: passes: seed 1, completeness: expected fault f strikes, saw it never did"},
 		},
 		"a new deviation": {results: with(1, made(t, known("passes", 2, rule), path)), want: []string{"new deviation: passes: " + rule}},
+		"a new deviation in all seeds": {
+			results: append(before[2:6:6], made(t, known("passes", 1, rule), path), made(t, known("passes", 2, rule), path)),
+			want:    []string{"new deviation: passes: " + rule},
+		},
 		"another rule, too": {
 			results: with(2, made(t, known("deviates", 1, other, rule), path)), want: []string{"new deviation: deviates: " + other},
 		},
@@ -52,6 +56,16 @@ func TestGate(t *testing.T) {
 			results: append(before[:2:2], made(t, Run{Scenario: "deviates"}, path), made(t, Run{Scenario: "deviates", Seed: 2}, path), before[4], before[5]),
 			want:    []string{"deviation is gone: deviates: " + rule + ": if it is fixed, update the rule, and the baseline"},
 		},
+		"a failure in its place says no more": {
+			results: append(before[:2:2], made(t, Run{Scenario: "deviates", Verdict: verdict.Fail}, path),
+				made(t, Run{Scenario: "deviates", Seed: 2, Verdict: verdict.Fail}, path), before[4], before[5]),
+			want: []string{"failure: deviates: seed 1", "failure: deviates: seed 2"},
+		},
+		"no seed passes any more": {
+			results: with(4, made(t, known("races", 1, other), path)),
+			want:    []string{"outcome is gone: races: pass; it shows known deviation: " + other},
+		},
+		"no seed passes any more, of fewer": {results: append(before[:4:4], before[5]), opens: true},
 		"with fewer seeds, it may only not have come up": {
 			results: append(before[:4:4], before[4]), opens: true,
 		},
@@ -141,19 +155,47 @@ func TestBaselineIsReadAsWritten(t *testing.T) {
 	if diff := cmp.Diff(baseline, read); diff != "" {
 		t.Errorf("(-written +read):\n%s\n%s", diff, b.String())
 	}
-	if err := baseline.Update(New([]Result{made(t, Run{Scenario: "fails", Verdict: verdict.Fail})}, Options{})); err == nil {
-		t.Error("a failure is expected now")
+}
+
+func TestWhatNoBaselineExpects(t *testing.T) {
+	passes := made(t, Run{Scenario: "runs"})
+	for _, other := range []Run{
+		{Scenario: "runs", Seed: 2, Verdict: verdict.Fail},
+		{Scenario: "runs", Seed: 2, Verdict: verdict.Inconclusive},
+		known("runs", 1, "stale-read-acted-upon"), // of the same seed
+	} {
+		baseline := Baseline{}
+		if err := baseline.Update(New([]Result{passes, made(t, other)}, Options{})); err == nil || len(baseline) > 0 {
+			t.Errorf("%+v: %v, and expected is %v", other, err, baseline)
+		}
+	}
+}
+
+func TestEmptyBaseline(t *testing.T) {
+	for _, text := range []string{"", "# nothing\n", "{}"} {
+		baseline, err := ParseBaseline("b.yaml", []byte(text))
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if err := baseline.Update(New([]Result{made(t, Run{Scenario: "passes"}, path)}, Options{})); err != nil || len(baseline) != 1 {
+			t.Errorf("%q: %v, and expected is %v", text, err, baseline)
+		}
 	}
 }
 
 func TestBadBaselines(t *testing.T) {
 	for text, want := range map[string]string{
-		"virtual 1.18.3: {seed: 1}":                                       "[1:18] unknown field",
-		"virtual 1.18.3:\n  scenarios: {a: [fail]}":                       `a: the outcome "fail" is neither "pass" nor "known deviation: RULES"`,
-		"virtual 1.18.3:\n  scenarios: {a: ['known deviation: nothing']}": `there is no rule "nothing"`,
-		"- 1":              "[1:1]",
-		"\x00":             "is no baseline",
-		"virtual: {seeds:": "is no baseline",
+		"virtual 1.18.3: {seed: 1}":                                                                  "[1:18] unknown field",
+		"virtual 1.18.3: {seeds: 1}\nvirtual 1.18.3: {seeds: 1}":                                     "[2:1] mapping key",
+		"virtual 1.18.3:\n  seeds: 0":                                                                "virtual 1.18.3: seeds must be 1 or more",
+		"virtual 1.18.3:\n  seeds: 1\n  scenarios:\n    a: [fail]":                                   `[4:9] a: the outcome "fail" is neither "pass" nor "known deviation: RULES"`,
+		"virtual 1.18.3:\n  seeds: 1\n  scenarios:\n    a: [pass,\n     'known deviation: nothing']": `[5:6] a: there is no rule "nothing"`,
+		"virtual 1.18.3:\n  seeds: 1\n  scenarios:\n    a: []":                                       "[4:8] a has no outcome",
+		"virtual: {seeds: 1}":                                                                        `"virtual" is not a world and a release`,
+		"'it''s 1.18.3': {}":                                                                         "seeds must be 1 or more",
+		"- 1":                                                                                        "[1:1]",
+		"\x00":                                                                                       "is no baseline",
+		"virtual: {seeds:":                                                                           "is no baseline",
 	} {
 		_, err := ParseBaseline("b.yaml", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "b.yaml is no baseline: ") {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,9 @@ func TestManifests(t *testing.T) {
 		if err := k8syaml.UnmarshalStrict([]byte(document), kinds[kind.Kind]); err != nil {
 			t.Errorf("%s: %v", kind.Kind, err)
 		}
+		if job, ok := kinds[kind.Kind].(*batchv1.Job); ok {
+			shardsOf(t, document, int(*job.Spec.Completions))
+		}
 		delete(kinds, kind.Kind)
 	}
 	if len(kinds) > 0 {
@@ -45,7 +49,8 @@ func TestWorkflow(t *testing.T) {
 	}
 	var workflow struct {
 		Jobs map[string]struct {
-			Steps []struct{ Run string }
+			Strategy struct{ Matrix struct{ Shard []int } }
+			Steps    []struct{ Run string }
 		}
 	}
 	if err := yaml.Unmarshal(b, &workflow); err != nil {
@@ -53,6 +58,27 @@ func TestWorkflow(t *testing.T) {
 	}
 	if len(workflow.Jobs["run"].Steps) < 5 || len(workflow.Jobs["judge"].Steps) < 5 {
 		t.Errorf("jobs: %+v", workflow.Jobs)
+	}
+	shards := workflow.Jobs["run"].Strategy.Matrix.Shard
+	for i, shard := range shards {
+		if shard != i+1 {
+			t.Errorf("the shards are %v", shards)
+		}
+	}
+	shardsOf(t, string(b), len(shards))
+}
+
+// shardsOf checks that whatever is run is run in as many shards.
+func shardsOf(t *testing.T, text string, shards int) {
+	t.Helper()
+	runs, sharded := strings.Count(text, "velosim run "), regexp.MustCompile(`--shard .*?/(\d+) `).FindAllStringSubmatch(text, -1)
+	if runs == 0 || len(sharded) != runs {
+		t.Errorf("%d commands, %d of them with --shard", runs, len(sharded))
+	}
+	for _, m := range sharded {
+		if m[1] != strconv.Itoa(shards) {
+			t.Errorf("%q, and there are %d shards", m[0], shards)
+		}
 	}
 }
 
@@ -65,6 +91,7 @@ func TestCommandsOfExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := regexp.MustCompile(`\$\{\{ matrix.shard \}\}|\$shard`).ReplaceAllString(string(b), "1")
+		text = strings.ReplaceAll(text, "$durations", "--durations report.json")
 		found := command.FindAllStringSubmatch(text, -1)
 		if len(found) < 3 {
 			t.Errorf("%s: %d commands", file, len(found))

@@ -30,7 +30,8 @@ func gateCommand(c *cli) *cobra.Command {
 		Short: "Judge results by a baseline: what fails, deviates or is covered otherwise than before",
 		Long: `Gate compares folders of results, as "velosim run --out" writes them, with a baseline, and prints what changed. It fails on a failure, an
 inconclusive run, a new deviation, one that is gone, a scenario that was not run, a transition that is no longer covered, an
-illegal one, and in virtual time on a seed with two outcomes. What is new and as it should be does not fail it.
+illegal one, a world or release that the baseline does not have, and in virtual time on an outcome that no seed shows any more
+and on a seed with two outcomes. What is new and as it should be does not fail it.
 
 --update writes what the results show into the baseline, for their worlds and releases, to be reviewed like code. Results
 that fail are never expected.

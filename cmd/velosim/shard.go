@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -22,12 +23,17 @@ func (c *cli) sharded(ctx context.Context, o runOptions, info world.Info, jobs [
 		return time.Duration(j.Bound).Seconds()
 	}
 	if o.durations != "" {
-		recorded, err := c.recorded(ctx, o.durations)
+		runs, err := c.recorded(ctx, o.durations)
 		if err != nil {
 			return nil, fmt.Errorf("--durations: %w", err)
 		}
-		weight = durationsOf(recorded, reports.Target{World: info.World, Release: info.Velero})
-		slices.SortStableFunc(jobs, func(a, b world.Job) int { return cmp.Compare(weight(b), weight(a)) })
+		target := reports.Target{World: info.World, Release: info.Velero}
+		if took := durationsOf(runs, target); took != nil {
+			weight = took
+			slices.SortStableFunc(jobs, func(a, b world.Job) int { return cmp.Compare(weight(b), weight(a)) })
+		} else {
+			fmt.Fprintf(c.err, "velosim: --durations %s has no run on %s\n", o.durations, target)
+		}
 	}
 	part := o.shard.Part(jobs, weight)
 	if o.shard.Of > 0 {
@@ -47,6 +53,9 @@ func (c *cli) recorded(ctx context.Context, path string) ([]reports.Run, error) 
 		if err := json.Unmarshal(b, &report); err != nil {
 			return nil, fmt.Errorf("%s is neither a folder of results nor a report in JSON: %w", path, err)
 		}
+		if report.Schema != reports.Schema {
+			return nil, fmt.Errorf(`%s is no report in JSON of this velosim: its "schema" is %d, not %d`, path, report.Schema, reports.Schema)
+		}
 		return report.Runs, nil
 	}
 	report, err := c.readReport(ctx, []string{path})
@@ -56,7 +65,8 @@ func (c *cli) recorded(ctx context.Context, path string) ([]reports.Run, error) 
 	return report.Runs, nil
 }
 
-// durationsOf is how long the jobs' scenarios took on the target: the mean of their runs, and what was not run the median of all.
+// durationsOf is how long the jobs' scenarios took on the target, in seconds: the mean of their runs, and what was not run the median of all;
+// nil if there were none.
 func durationsOf(runs []reports.Run, target reports.Target) func(world.Job) float64 {
 	sums, counts := map[string]float64{}, map[string]float64{}
 	for _, run := range runs {
@@ -65,18 +75,16 @@ func durationsOf(runs []reports.Run, target reports.Target) func(world.Job) floa
 			counts[run.Scenario]++
 		}
 	}
-	var means []float64
-	for name := range sums {
-		sums[name] /= counts[name]
-		means = append(means, sums[name])
+	if len(sums) == 0 {
+		return nil
 	}
-	slices.Sort(means)
-	median := 1.0
-	if len(means) > 0 {
-		median = means[len(means)/2]
+	means := map[string]float64{}
+	for name, sum := range sums {
+		means[name] = sum / counts[name]
 	}
+	median := slices.Sorted(maps.Values(means))[len(means)/2]
 	return func(j world.Job) float64 {
-		if mean, ok := sums[j.Scenario.Metadata.Name]; ok {
+		if mean, ok := means[j.Scenario.Metadata.Name]; ok {
 			return mean
 		}
 		return median

@@ -54,16 +54,16 @@ func (s Shard) Part(jobs []Job, weight func(Job) float64) []Job {
 	slices.SortStableFunc(order, func(a, b Job) int {
 		return cmp.Or(cmp.Compare(weight(b), weight(a)), strings.Compare(a.Scenario.Metadata.Name, b.Scenario.Metadata.Name), cmp.Compare(a.Seed, b.Seed))
 	})
-	load, mine := make([]float64, s.Of), map[int]bool{}
+	load, count, mine := make([]float64, s.Of), make([]int, s.Of), map[int]bool{}
 	for _, job := range order {
 		least := 0
 		for i := range load {
-			if load[i] < load[least] {
+			if cmp.Or(cmp.Compare(load[i], load[least]), cmp.Compare(count[i], count[least])) < 0 { // by count, for what weighs nothing
 				least = i
 			}
 		}
 		load[least] += weight(job)
-		if least == s.Index-1 {
+		if count[least]++; least == s.Index-1 {
 			mine[job.ID] = true
 		}
 	}

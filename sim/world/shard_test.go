@@ -19,6 +19,19 @@ func TestShardIsRead(t *testing.T) {
 	}
 }
 
+// What was recorded to take no time is dealt out, too.
+func TestShardsOfNoWeight(t *testing.T) {
+	var jobs []Job
+	for i := range 8 {
+		jobs = append(jobs, Job{ID: i + 1, Scenario: &scenario.Scenario{Metadata: scenario.Metadata{Name: fmt.Sprint(i)}}})
+	}
+	for i := range 4 {
+		if part := (Shard{i + 1, 4}).Part(jobs, func(Job) float64 { return 0 }); len(part) != 2 {
+			t.Errorf("shard %d has %d of 8 jobs", i+1, len(part))
+		}
+	}
+}
+
 // Each job is in one shard, whatever the order in which a machine lists them, and no shard has more than the mean and a job beyond it.
 func TestShardsArePartsOfAWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
