@@ -10,7 +10,7 @@ OVERLAY      = -overlay=$$($(CURDIR)/bin/velosim setup --overlay)
 ENVTEST      = VELOSIM_ENVTEST=1 KUBEBUILDER_ASSETS=$$(bin/velosim setup --assets) go test -count=1
 
 .DEFAULT_GOAL := help
-.PHONY: help build sim test test-full report gate soak cover-velero lint bench dist fmt clean
+.PHONY: help build sim plugin test test-full report gate soak cover-velero lint bench dist fmt clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -22,6 +22,9 @@ build: ## Build bin/velosim
 
 sim: build ## Run a scenario: make sim SCENARIO=backup-operation-times-out
 	@bin/velosim run --world $(WORLD) $(if $(SEED),--seed $(SEED)) $(ARGS) -- $(or $(SCENARIO),$(error say which: make sim SCENARIO=backup-operation-times-out; bin/velosim list shows them all))
+
+plugin: build ## Find out whether a plugin executable keeps Velero's contract: make plugin PLUGIN=./my-plugin [ARGS="--items items.yaml"]
+	@bin/velosim plugin test $(ARGS) -- $(or $(PLUGIN),$(error say which: make plugin PLUGIN=./my-plugin))
 
 # The second module's packages link all of Velero: vetting it is left to lint.
 test: build ## Run every test, the whole catalogue in virtual time, and a part of it on the real server

@@ -34,6 +34,11 @@ func (r *run) startPlugins() (err error) {
 		}
 		executables[p.File()] = e
 	}
+	for _, path := range r.world.options.Extra {
+		if r.world.taken.forwards(path) {
+			executables[filepath.Base(path)] = host.Executable{Forward: path}
+		}
+	}
 	for name := range executables {
 		if err := os.Link(r.world.options.Plugins, filepath.Join(r.folder, "plugins", name)); err != nil {
 			if err = os.Symlink(r.world.options.Plugins, filepath.Join(r.folder, "plugins", name)); err != nil {
@@ -42,6 +47,9 @@ func (r *run) startPlugins() (err error) {
 		}
 	}
 	for _, path := range r.world.options.Extra {
+		if r.world.taken.forwards(path) {
+			continue
+		}
 		if err := os.Symlink(path, filepath.Join(r.folder, "plugins", filepath.Base(path))); err != nil {
 			return fmt.Errorf("failed to install the plugin %s: %w", path, err)
 		}
@@ -49,6 +57,7 @@ func (r *run) startPlugins() (err error) {
 	r.plugins, err = host.Listen(r.ctx, r.folder, host.Options{
 		Executables: executables,
 		Operations:  fakeplugins.NewOperations(r.rec.position.start, r.names.Of),
+		Epoch:       r.rec.position.start,
 		Journal:     r.journal,
 		Access:      r.access,
 		Started:     r.started,

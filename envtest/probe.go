@@ -2,26 +2,20 @@ package envtest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
-	"sync"
-	"time"
 
-	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
 	"github.com/sirupsen/logrus"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework"
-	"github.com/vmware-tanzu/velero/pkg/plugin/framework/common"
 
 	"github.com/velosim/velosim/envtest/controlplane"
 	"github.com/velosim/velosim/envtest/supervise"
+	"github.com/velosim/velosim/fakeplugins/subprocess"
 	"github.com/velosim/velosim/sim/actions"
 )
 
@@ -33,12 +27,19 @@ const probeArgument = "--probe-a-plugin"
 func Main() {
 	controlplane.Main()
 	if len(os.Args) == 3 && os.Args[1] == probeArgument {
-		registered, err := start(os.Args[2])
+		registered, err := registers(os.Args[2])
 		if err == nil {
 			err = json.NewEncoder(os.Stdout).Encode(registered)
 		}
 		if err != nil {
 			fmt.Print(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if len(os.Args) == 3 && os.Args[1] == directArgument {
+		if err := callDirectly(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -75,30 +76,14 @@ func probe(ctx context.Context, path, folder string) ([]framework.PluginIdentifi
 	return registered, err
 }
 
-// handshakeWithin is how long a plugin may take to say that it is one. Velero would wait for a minute.
-const handshakeWithin = 30 * time.Second
-
-// drainWithin is how long what a plugin that has not started still has to say is waited for.
-const drainWithin = time.Second
-
-// start starts a plugin and asks what it registers.
-func start(path string) ([]framework.PluginIdentifier, error) {
-	stderr := &tail{}
-	client := plugin.NewClient(&plugin.ClientConfig{
-		HandshakeConfig: framework.Handshake(), AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		Plugins: map[string]plugin.Plugin{string(common.PluginKindPluginLister): framework.NewPluginListerPlugin(nil)},
-		Cmd:     exec.Command(path), Stderr: stderr, Logger: hclog.NewNullLogger(), StartTimeout: handshakeWithin,
-	})
-	protocol, err := client.Client()
-	if err != nil {
-		drain(client)
-		return nil, fmt.Errorf("%w\nits stderr says: %s", err, stderr)
-	}
-	lister, err := protocol.Dispense(string(common.PluginKindPluginLister))
+// registers starts a plugin and asks what it registers.
+func registers(path string) ([]framework.PluginIdentifier, error) {
+	p, err := subprocess.Start(subprocess.Options{Path: path})
 	if err != nil {
 		return nil, err
 	}
-	registered, err := lister.(framework.PluginLister).ListPlugins()
+	defer p.Kill()
+	registered, err := p.Registers()
 	if err == nil {
 		var once []framework.PluginIdentifier
 		log := logrus.New()
@@ -110,41 +95,4 @@ func start(path string) ([]framework.PluginIdentifier, error) {
 		err = errors.New("it registers nothing")
 	}
 	return registered, err
-}
-
-// drain waits until all that a plugin has said before it ended was read, or for drainWithin: what it has started may hold its stderr open.
-func drain(client *plugin.Client) {
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		client.Kill()
-	}()
-	select {
-	case <-drained:
-	case <-time.After(drainWithin):
-	}
-}
-
-// tail keeps the end of what is written. It is read when the writing is over, or nobody waits for it any more.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-var _ io.Writer = (*tail)(nil)
-
-// Write implements io.Writer.
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b...)
-	t.text = t.text[max(0, len(t.text)-4<<10):]
-	return len(b), nil
-}
-
-// String is what was kept.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return cmp.Or(strings.TrimSpace(string(t.text)), "nothing")
 }

@@ -49,6 +49,17 @@ func (all registrations) add(path string, registered []framework.PluginIdentifie
 	return errors.Join(wrong...)
 }
 
+// forwards reports whether calls of the file's plugins are forwarded by an executable of ours, and recorded: Velero's own protocol is, and
+// not that of pre- and post-actions.
+func (all registrations) forwards(path string) bool {
+	for r, registering := range all {
+		if registering == path && scenario.Action(r.kind).Once() {
+			return false
+		}
+	}
+	return true
+}
+
 // acting is one that is called once for a backup or restore; not ok: there is none.
 func (all registrations) acting() (path string, r registration, ok bool) {
 	for r, path := range all {

@@ -80,11 +80,9 @@ func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.Co
 		line:    proxy.NewLine(),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, velerov1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, err
-		}
+	scheme, err := userScheme()
+	if err != nil {
+		return nil, err
 	}
 	go func() {
 		select {
@@ -95,7 +93,6 @@ func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.Co
 	}()
 	user := rest.CopyConfig(r.config)
 	user.Timeout = userTimeout
-	var err error
 	if r.client, err = client.New(user, client.Options{Scheme: scheme}); err != nil {
 		return nil, fmt.Errorf("failed to reach the control plane: %w", err)
 	}
@@ -107,6 +104,12 @@ func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.Co
 	return r, nil
 }
 
+// userScheme has what the user deals with.
+func userScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	return scheme, errors.Join(clientgoscheme.AddToScheme(scheme), velerov1.AddToScheme(scheme))
+}
+
 // prepare makes the folders, the plugins and what is in the cluster before the server starts.
 func (r *run) prepare() error {
 	for _, dir := range []string{filepath.Join(r.folder, "plugins"), filepath.Join(r.kept, "store", cluster.Bucket)} {
@@ -114,8 +117,10 @@ func (r *run) prepare() error {
 			return err
 		}
 	}
-	if err := r.startPlugins(); err != nil {
-		return err
+	if r.job.Direct == nil {
+		if err := r.startPlugins(); err != nil {
+			return err
+		}
 	}
 	objects, err := r.cluster.Objects(r.location())
 	if err != nil {

@@ -39,6 +39,8 @@ type Options struct {
 	Plugins string
 	// Extra are further plugin executables that the server gets.
 	Extra []string
+	// CRDs are files with definitions of custom resources, in YAML, that the control plane has beside Velero's.
+	CRDs []string
 	// Exclusive: the server's ports exclude another one, so that one job runs at a time.
 	Exclusive bool
 }
@@ -49,7 +51,7 @@ type World struct {
 
 	mu       sync.Mutex
 	plane    *controlplane.ControlPlane
-	probed   bool // the machine and the extra plugins were, and unusable is why no run can be
+	probed   bool // the extra plugins were, and unusable is why no run can be
 	unusable error
 	taken    registrations // by the extra plugins
 	log      *os.File      // of the control planes; nil: none was started
@@ -108,29 +110,37 @@ func (w *World) controlPlane(ctx context.Context) (*controlplane.ControlPlane, e
 			return w.plane, nil
 		}
 	}
-	if !w.probed {
-		if w.unusable = room(os.TempDir()); w.unusable == nil {
-			w.taken, w.unusable = w.options.probe(ctx, os.TempDir())
-		}
-		w.probed = true
+	if err := room(os.TempDir()); err != nil {
+		return nil, err
 	}
-	if w.unusable != nil {
-		return nil, w.unusable
+	crds, err := w.options.definitions()
+	if err != nil {
+		return nil, err
 	}
 	if w.log == nil {
-		var err error
 		if w.log, err = os.CreateTemp("", logName); err != nil {
 			return nil, err
 		}
 	}
 	pprof.SetGoroutineLabels(context.Background()) // what is started now is no job's (world.Serve)
 	defer pprof.SetGoroutineLabels(ctx)
-	plane, err := controlplane.Start(ctx, controlplane.Options{Assets: w.options.Assets, CRDs: actions.ExtendCRDs(velerocrds.All()), Log: w.log})
+	plane, err := controlplane.Start(ctx, controlplane.Options{Assets: w.options.Assets, CRDs: append(actions.ExtendCRDs(velerocrds.All()), crds...), Log: w.log})
 	if err != nil {
 		return nil, fmt.Errorf("failed to start the %w\n(--out keeps its whole log, %s)", err, logName)
 	}
 	w.plane = plane
 	return plane, nil
+}
+
+// usable says why no scenario can be run: a plugin of the user's is unusable.
+func (w *World) usable(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.probed {
+		w.taken, w.unusable = w.options.probe(ctx, os.TempDir())
+		w.probed = true
+	}
+	return w.unusable
 }
 
 // keepLog copies the control plane's log into a job's folder, if it has one.
@@ -167,6 +177,9 @@ func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) e
 	w.positions.Store(job.ID, p)
 	defer w.positions.Delete(job.ID)
 	plane, err := w.controlPlane(ctx)
+	if err == nil && job.Direct == nil {
+		err = w.usable(ctx)
+	}
 	if err != nil {
 		return trace.End{}, err
 	}
@@ -184,5 +197,8 @@ func (w *World) Run(ctx context.Context, job world.Job, sink func(trace.Event) e
 		return trace.End{}, err
 	}
 	defer r.close()
+	if job.Direct != nil {
+		return r.direct()
+	}
 	return r.run()
 }

@@ -29,7 +29,7 @@ inconclusive, was interrupted, or had no world to run in, or stdout cannot be wr
 	root.SetErr(c.err)
 	root.SetFlagErrorFunc(suggestFlag)
 	root.AddCommand(runCommand(c), listCommand(c), lintCommand(c), describeCommand(c), checkCommand(c), planCommand(c), sweepCommand(c), exploreCommand(c), deviationsCommand(c),
-		reportCommand(c), gateCommand(c), diffCommand(c), schemaCommand(c), explainCommand(c), setupCommand(c), doctorCommand(c), versionCommand(c))
+		pluginCommand(c), reportCommand(c), gateCommand(c), diffCommand(c), schemaCommand(c), explainCommand(c), setupCommand(c), doctorCommand(c), versionCommand(c))
 	return root
 }
 

@@ -17,6 +17,8 @@ type Options struct {
 	Executables map[string]Executable
 	// Operations of the run, which outlive the host. Default: new ones, whose trace begins now.
 	Operations *fakeplugins.Operations
+	// Epoch is the instant from which the trace counts time. Default: now.
+	Epoch time.Time
 	// Journal returns the journal of the calls of a process.
 	Journal func(Process) fakeplugins.Journal
 	// Access is told of each access to the object store, before it has an effect, and says what becomes of it. The hook that it
@@ -38,6 +40,8 @@ type Executable struct {
 	Plugins []scenario.Plugin
 	// ObjectStore: it registers the object store.
 	ObjectStore bool
+	// Forward is the path of an executable of the user's that its processes stand for; then it has no Plugins.
+	Forward string
 	// Starts and Strikes are how its processes misbehave.
 	Starts  []Start
 	Strikes []Strike
@@ -89,8 +93,11 @@ type Process struct {
 
 // filled has every hook, and the operations.
 func (o Options) filled() Options {
+	if o.Epoch.IsZero() {
+		o.Epoch = time.Now()
+	}
 	if o.Operations == nil {
-		o.Operations = fakeplugins.NewOperations(time.Now(), nil)
+		o.Operations = fakeplugins.NewOperations(o.Epoch, nil)
 	}
 	if o.Journal == nil {
 		o.Journal = func(Process) fakeplugins.Journal {

@@ -24,6 +24,8 @@ type connection struct {
 	conn         *wire.Conn
 	process      Process
 	interpreters map[key]*fakeplugins.Interpreter
+	journal      fakeplugins.Journal
+	forwards     bool            // it has no script
 	ctx          context.Context // ends with the connection
 
 	mu       sync.Mutex
@@ -39,6 +41,7 @@ type key struct {
 type call struct {
 	plugin, method string
 	finish         func() (fakeplugins.Outcome, error)
+	returned       func(trace.Return) // in its place, of a process without a script
 }
 
 type access struct {
@@ -105,10 +108,13 @@ func (h *Host) register(conn *wire.Conn) (*connection, error) {
 	}
 	goes := h.start(p)
 	h.options.Started(p, goes)
-	journal := h.options.Journal(p)
+	c.journal, c.forwards = h.options.Journal(p), executable.Forward != ""
 	reply := wire.Registration{ObjectStore: executable.ObjectStore, Start: goes}
+	if c.forwards {
+		reply.Forward, reply.Epoch = executable.Forward, h.options.Epoch
+	}
 	for _, script := range executable.Plugins {
-		c.interpreters[key{script.Action, script.Name}] = fakeplugins.NewInterpreter(script, h.options.Operations, journal)
+		c.interpreters[key{script.Action, script.Name}] = fakeplugins.NewInterpreter(script, h.options.Operations, c.journal)
 		reply.Plugins = append(reply.Plugins, wire.Plugin{Name: script.Name, Action: script.Action, Version: script.Version})
 	}
 	if err := conn.Write(wire.Reply{ID: r.ID, Registered: &reply}); err != nil {
@@ -134,7 +140,7 @@ func (c *connection) reply(r wire.Request) (wire.Reply, error) {
 	case r.Call != nil:
 		return c.begin(r.ID, *r.Call)
 	case r.Finish != 0:
-		return c.finish(r.Finish)
+		return c.finish(r)
 	case r.Access != nil:
 		return c.access(r.ID, *r.Access)
 	default:
@@ -143,6 +149,11 @@ func (c *connection) reply(r wire.Request) (wire.Reply, error) {
 }
 
 func (c *connection) begin(id int, r wire.Call) (wire.Reply, error) {
+	if c.forwards {
+		r.Call.Plugin = r.Plugin
+		c.begins(id, call{plugin: r.Plugin, method: r.Call.Method, returned: c.journal(r.Object, r.Call)})
+		return wire.Reply{Begun: &wire.Begun{}}, nil
+	}
 	i, ok := c.interpreters[key{r.Action, r.Plugin}]
 	if !ok {
 		return wire.Reply{}, fmt.Errorf("a call to a %s %s, which the process has not registered", r.Action, r.Plugin)
@@ -151,25 +162,34 @@ func (c *connection) begin(id int, r wire.Call) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	c.mu.Lock()
-	c.begun[id] = call{r.Plugin, r.Call.Method, b.Finish}
-	c.mu.Unlock()
+	c.begins(id, call{plugin: r.Plugin, method: r.Call.Method, finish: b.Finish})
 	return wire.Reply{
 		Begun:  &wire.Begun{Delay: b.Delay, Hang: b.Hang},
 		Strike: c.host.passed(c.process.Executable, r.Plugin, r.Call.Method, false),
 	}, nil
 }
 
-func (c *connection) finish(id int) (wire.Reply, error) {
+// begins notes a call that is to be finished.
+func (c *connection) begins(id int, b call) {
 	c.mu.Lock()
-	b, ok := c.begun[id]
-	delete(c.begun, id)
+	defer c.mu.Unlock()
+	c.begun[id] = b
+}
+
+func (c *connection) finish(r wire.Request) (wire.Reply, error) {
+	c.mu.Lock()
+	b, ok := c.begun[r.Finish]
+	delete(c.begun, r.Finish)
 	c.mu.Unlock()
-	if !ok {
-		return wire.Reply{}, fmt.Errorf("no call %d to finish", id)
+	if !ok || (b.returned != nil) != (r.Return != nil) {
+		return wire.Reply{}, fmt.Errorf("no call %d to finish so", r.Finish)
 	}
 	if c.ctx.Err() != nil {
 		return wire.Reply{}, nil // the process has ended before the call has had its effect
+	}
+	if b.returned != nil {
+		b.returned(*r.Return)
+		return wire.Reply{Outcome: &fakeplugins.Outcome{}}, nil
 	}
 	out, err := b.finish()
 	if err != nil {

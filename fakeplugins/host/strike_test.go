@@ -114,8 +114,8 @@ func TestAccess(t *testing.T) {
 // TestRefused has processes that the host cannot serve: they are told why, and so is the world.
 func TestRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ send, want string }{
-		"version":    {`{"id":1,"register":{"version":1}}`, "version 1 of the protocol, this world version 3"},
-		"executable": {`{"id":1,"register":{"version":3,"executable":"stores","pid":1,"parent":1}}`, `no plugin executable "stores", but movers`},
+		"version":    {`{"id":1,"register":{"version":1}}`, "version 1 of the protocol, this world version 4"},
+		"executable": {`{"id":1,"register":{"version":4,"executable":"stores","pid":1,"parent":1}}`, `no plugin executable "stores", but movers`},
 		"garbage":    {"GET / HTTP/1.1", "the first message must be register"},
 		"twice":      {registered + "\n" + registered, "another register"},
 		"plugin":     {registered + "\n" + `{"id":2,"call":{"plugin":"a.io/b","action":"BackupItemAction","object":"","call":{"id":0,"plugin":"","method":"Execute"}}}`, "has not registered"},
@@ -140,7 +140,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-const registered = `{"id":1,"register":{"version":3,"executable":"movers","pid":1,"parent":1}}`
+const registered = `{"id":1,"register":{"version":4,"executable":"movers","pid":1,"parent":1}}`
 
 func TestManyProcesses(t *testing.T) {
 	w := listen(t, scenario.Plugin{Operation: new(scenario.Operation)}, host.Options{})

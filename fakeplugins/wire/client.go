@@ -87,6 +87,20 @@ func (c caller) Begin(object string, call trace.Call) (fakeplugins.Begun, error)
 	}}, nil
 }
 
+// Journal tells the host of the calls of a process that has no script. When the host is out of reach, the process ends, and nobody sees
+// what it would still do.
+func (c *Client) Journal(p Plugin) fakeplugins.Journal {
+	return func(object string, call trace.Call) func(trace.Return) {
+		begun, err := c.ask(Request{Call: &Call{Plugin: p.Name, Action: p.Action, Object: object, Call: call}})
+		if err != nil {
+			return func(trace.Return) {}
+		}
+		return func(ret trace.Return) {
+			c.ask(Request{Finish: begun.ID, Return: &ret}) //nolint:errcheck // see above
+		}
+	}
+}
+
 // Access tells of an access to the object store at root before it has an effect. An error is one that the access has to fail
 // with. accessed, which must be called also after such an error, tells of the outcome before Velero sees it; its error is one
 // that the access has to fail with, though it has had its effect.

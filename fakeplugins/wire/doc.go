@@ -3,7 +3,7 @@
 //
 // The two speak newline-delimited JSON over a Unix socket, requests from the process and one reply to each, in any order:
 //
-//	process > {"id":1,"register":{"version":3,"executable":"velosim-plugins","pid":4711,"parent":4700}}
+//	process > {"id":1,"register":{"version":4,"executable":"velosim-plugins","pid":4711,"parent":4700}}
 //	host    > {"id":1,"registered":{"plugins":[{"name":"example.io/mover","action":"BackupItemAction","version":2}],"start":{}}}
 //	process > {"id":2,"call":{"plugin":"example.io/mover","action":"BackupItemAction","object":"backup/backup-1","call":{…}}}
 //	host    > {"id":2,"begun":{"delay":1000000000}}

@@ -10,7 +10,7 @@ import (
 
 const (
 	// Version of the protocol. A process of another one is turned away.
-	Version = 3
+	Version = 4
 	// SocketEnv is the environment variable with the path of the host's socket.
 	SocketEnv = "VELOSIM_PLUGIN_SOCKET"
 )
@@ -20,10 +20,11 @@ type Request struct {
 	ID       int       `json:"id"`
 	Register *Register `json:"register,omitempty"`
 	Call     *Call     `json:"call,omitempty"`
-	// Finish the call that was begun by the request with this ID.
-	Finish   int       `json:"finish,omitempty"`
-	Access   *Access   `json:"access,omitempty"`
-	Accessed *Accessed `json:"accessed,omitempty"`
+	// Finish the call that was begun by the request with this ID. Return is what came of it, of a process that has no script.
+	Finish   int           `json:"finish,omitempty"`
+	Return   *trace.Return `json:"return,omitempty"`
+	Access   *Access       `json:"access,omitempty"`
+	Accessed *Accessed     `json:"accessed,omitempty"`
 }
 
 // Reply answers the request with its ID: with an error, or with what belongs to the request. The reply to Accessed is empty
@@ -56,6 +57,10 @@ type Registration struct {
 	// ObjectStore: it registers the object store on the file system.
 	ObjectStore bool  `json:"objectStore,omitempty"`
 	Start       Start `json:"start"`
+	// Forward is the path of an executable of the user's, for which the process stands: it registers what that registers, passes the calls
+	// of its item actions on, and tells the host of them. Epoch is the instant from which the trace counts time.
+	Forward string    `json:"forward,omitempty"`
+	Epoch   time.Time `json:"epoch,omitzero"`
 }
 
 // Plugin is an item action that a process registers.

@@ -48,10 +48,10 @@ func TestReadIsStrict(t *testing.T) {
 
 func TestReadRegister(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
-		{`{"id":1,"register":{"version":3,"executable":"movers","pid":1,"parent":2}}`, ""},
-		{`{"id":1,"register":{"version":1,"name":"movers"}}`, "version 1 of the protocol, this world version 3"},
-		{`{"id":1,"register":{"version":3,"name":"movers"}}`, `unknown field "name"`},
-		{`{"id":1,"register":{"version":3},"finish":2}`, "the first message must be register"},
+		{`{"id":1,"register":{"version":4,"executable":"movers","pid":1,"parent":2}}`, ""},
+		{`{"id":1,"register":{"version":1,"name":"movers"}}`, "version 1 of the protocol, this world version 4"},
+		{`{"id":1,"register":{"version":4,"name":"movers"}}`, `unknown field "name"`},
+		{`{"id":1,"register":{"version":4},"finish":2}`, "the first message must be register"},
 		{`{"id":1,"finish":2}`, "the first message must be register"},
 		{`hello`, "the first message must be register"},
 	} {

@@ -3,6 +3,8 @@ package scenario
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -59,12 +61,15 @@ func (m Manifest) Item() (item Item, ok bool) {
 	metadata, _ := m["metadata"].(map[string]any)
 	namespace, _ := metadata["namespace"].(string)
 	name, _ := metadata["name"].(string)
-	kinds := objectKinds()
-	i := slices.IndexFunc(kinds, func(k objectKind) bool { return k.apiVersion == apiVersion && k.kind == kind })
-	if i < 0 || namespace == "" || name == "" {
+	if apiVersion == "" || kind == "" || namespace == "" || name == "" {
 		return "", false
 	}
-	return Item(kinds[i].resource + "/" + namespace + "/" + name), true
+	kinds := objectKinds()
+	if i := slices.IndexFunc(kinds, func(k objectKind) bool { return k.apiVersion == apiVersion && k.kind == kind }); i >= 0 {
+		return Item(kinds[i].resource + "/" + namespace + "/" + name), true
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(schema.FromAPIVersionAndKind(apiVersion, kind))
+	return Item(resource.GroupResource().String() + "/" + namespace + "/" + name), true
 }
 
 // Manifest is the item's; nil: it is written in short.

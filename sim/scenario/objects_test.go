@@ -172,7 +172,8 @@ func TestManifestItem(t *testing.T) {
 	}{
 		{"a pod", scenario.Manifest{"apiVersion": "v1", "kind": "Pod", "metadata": metadata}, "pods/app/web"},
 		{"of a group", scenario.Manifest{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata}, "deployments/app/web"},
-		{"of the wrong group", scenario.Manifest{"apiVersion": "v1", "kind": "Deployment", "metadata": metadata}, ""},
+		{"of a kind that worlds need not have", scenario.Manifest{"apiVersion": "example.io/v1", "kind": "Gadget", "metadata": metadata}, "gadgets.example.io/app/web"},
+		{"no kind", scenario.Manifest{"apiVersion": "v1", "metadata": metadata}, ""},
 		{"no namespace", scenario.Manifest{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "web"}}, ""},
 		{"no name", scenario.Manifest{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": "app"}}, ""},
 		{"a name of another type", scenario.Manifest{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": "app", "name": 1}}, ""},

@@ -36,9 +36,7 @@ func (s *Scenario) RealTime() *Scenario {
 	}
 	c := s.shorten(step, step, least)
 	x := &c.Server
-	for _, d := range []*Duration{&x.ItemOperationSyncFrequency, &x.ResourceTimeout, &x.BackupSyncPeriod} {
-		d.Duration = max(500*time.Millisecond, time.Duration(RealTimeScale*float64(d.Duration)))
-	}
+	x.realTime()
 	for i := range c.Faults { // retries go on for a time that the resource timeout gives
 		f := &c.Faults[i]
 		if f.For.Duration > 0 {
@@ -58,6 +56,21 @@ func (s *Scenario) RealTime() *Scenario {
 		x.GarbageCollectionFrequency.Duration = time.Duration(RealTimeScale * float64(x.GarbageCollectionFrequency.Duration))
 	}
 	return c
+}
+
+// AsWritten returns a copy of the scenario for a world without virtual time, in which what the scenario says takes as long as it says: for
+// plugins that have no script. What the server does again and again, it does as often as with RealTime.
+func (s *Scenario) AsWritten() *Scenario {
+	c := s.clone()
+	c.Server.realTime()
+	return c
+}
+
+// realTime shortens what the server waits for.
+func (x *Server) realTime() {
+	for _, d := range []*Duration{&x.ItemOperationSyncFrequency, &x.ResourceTimeout, &x.BackupSyncPeriod} {
+		d.Duration = max(500*time.Millisecond, time.Duration(RealTimeScale*float64(d.Duration)))
+	}
 }
 
 // Scaled returns a copy of the scenario with its durations shortened so that it can run in real time: the shortest keep their

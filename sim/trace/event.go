@@ -62,6 +62,8 @@ type Body struct {
 	Reconcile *Reconcile `json:"reconcile,omitempty"`
 	Rest      *Rest      `json:"rest,omitempty"`
 	Item      *Item      `json:"item,omitempty"`
+	Plugin    *Plugin    `json:"plugin,omitempty"`
+	Left      *Left      `json:"left,omitempty"`
 }
 
 // Created: the user created the object, or a schedule did.
@@ -127,6 +129,10 @@ type Return struct {
 	Progress *Progress `json:"progress,omitempty"`
 	// Ready is what AreAdditionalItemsReady answered; nil for other methods.
 	Ready *bool `json:"ready,omitempty"`
+	// Selects is what AppliesTo selects, in words, and Item the item that Execute returned, if it is not the one that it was given ("none":
+	// there was none). Of plugins without a script only.
+	Selects string `json:"selects,omitempty"`
+	Item    string `json:"item,omitempty"`
 	// Error that the call returned. Panic: the plugin panicked, and Velero's plugin framework made an error of it.
 	Error string `json:"error,omitempty"`
 	Panic bool   `json:"panic,omitempty"`
@@ -166,13 +172,30 @@ type Fault struct {
 	Missed string `json:"missed,omitempty"`
 }
 
+// Plugin: an executable of the user's registers a plugin.
+type Plugin struct {
+	// Kind as Velero's framework names it: BackupItemActionV2.
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// Left: a plugin whose calls were made directly has left something behind when its processes had ended.
+type Left struct {
+	// Process is a command line, File a path below the folder for temporary files: one of them is set.
+	Process string `json:"process,omitempty"`
+	File    string `json:"file,omitempty"`
+}
+
 // Process: a process started or ended.
 type Process struct {
 	// Name is "server" or a plugin's name.
 	Name string `json:"name"`
-	// State is started, stopped or killed; of a plugin's, ProcessFailed, too.
+	// State is started, stopped or killed; of a plugin's, ProcessFailed and ProcessExited, too.
 	State string `json:"state"`
 }
+
+// ProcessExited is the state of a plugin's process that has ended though nobody has asked it to.
+const ProcessExited = "exited"
 
 // ProcessFailed is the state of a plugin's process that was started and does not serve.
 const ProcessFailed = "failed"

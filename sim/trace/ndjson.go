@@ -221,6 +221,7 @@ func (b Body) bodies() int {
 	for _, set := range []bool{
 		b.Created != nil, b.Deleted != nil, b.Phase != nil, b.Write != nil, b.Call != nil, b.Return != nil,
 		b.Store != nil, b.Fault != nil, b.Process != nil, b.Reconcile != nil, b.Rest != nil, b.Item != nil,
+		b.Plugin != nil, b.Left != nil,
 	} {
 		if set {
 			n++

@@ -76,13 +76,15 @@ func everyBody() []trace.Body {
 		{Phase: &trace.Phase{From: "New", To: "InProgress"}},
 		{Write: &trace.Write{Client: "backup", Verb: "patch", Resource: "backups", Name: "velero/backup-1", Change: `{"status":{}}`, ResourceVersion: "7", Error: "<lost>"}},
 		{Call: &trace.Call{ID: 1, Plugin: mover, Method: "Execute", Controller: "backup", Item: "configmaps/app/settings", Phase: "InProgress"}},
-		{Return: &trace.Return{ID: 1, Operation: "mover-1", Progress: progress(1, time.Minute).Progress, Ready: new(true), Error: "nil map", Panic: true}},
+		{Return: &trace.Return{ID: 1, Operation: "mover-1", Progress: progress(1, time.Minute).Progress, Ready: new(true), Selects: "configmaps", Item: "none", Error: "nil map", Panic: true}},
 		{Store: &trace.Store{Verb: "put", Key: "velero/backups/backup-1/velero-backup.json", Controller: "backup", Size: 10, Error: "no"}},
 		{Fault: &trace.Fault{ID: "fault-1", What: "killed the server"}},
 		{Process: &trace.Process{Name: "server", State: "killed"}},
 		{Reconcile: &trace.Reconcile{Controller: "backup", Error: "no", Panic: true}},
 		{Rest: &trace.Rest{Copy: "store", Phase: "Completed", Attempted: 1, Completed: 1, Ended: true, Operations: []trace.Operation{{ID: "mover-1", Plugin: mover, Item: "configmaps/app/settings", Phase: "Completed"}}}},
 		{Item: &trace.Item{Manifest: json.RawMessage(`{"kind":"ConfigMap"}`)}},
+		{Plugin: &trace.Plugin{Kind: "BackupItemActionV2", Name: mover}},
+		{Left: &trace.Left{Process: "sleep 3600", File: "plugin.tmp"}},
 	}
 }
 

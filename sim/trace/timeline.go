@@ -95,6 +95,10 @@ func (t *Timeline) Event(e Event) error {
 		t.line(e, "%s", e.Rest.what())
 	case e.Item != nil:
 		t.line(e, "%s", e.Item.what())
+	case e.Plugin != nil:
+		t.line(e, "registered: %s %s", e.Plugin.Kind, e.Plugin.Name)
+	case e.Left != nil:
+		t.line(e, "left behind: %s%s", e.Left.Process, e.Left.File)
 	}
 	return t.err
 }

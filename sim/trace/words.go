@@ -46,6 +46,8 @@ func (r Return) what(method string) string {
 		return "not ready"
 	case r.Operation != "":
 		return "started operation " + r.Operation
+	case r.Selects != "":
+		return "selects " + r.Selects
 	case method == "Execute":
 		return "done, no operation"
 	}

@@ -210,7 +210,9 @@ func (r *run) judge(rd reading, seen evidence) []Finding {
 	}
 	if seen.complete() {
 		found = append(found, r.expectations(rd)...)
-		found = append(found, r.prediction(rd)...)
+		if !r.unscripted() {
+			found = append(found, r.prediction(rd)...)
+		}
 	}
 	contract := r.contract(rd.rules)
 	found = append(found, r.conformance(rd, contract)...)
@@ -223,6 +225,13 @@ func (r *run) judge(rd reading, seen evidence) []Finding {
 		found[i].Reading = rd.rules.Name
 	}
 	return found
+}
+
+// unscripted reports whether a plugin of the user's was called: what it answers, the scenario does not say.
+func (r *run) unscripted() bool {
+	return slices.ContainsFunc(r.calls, func(c *call) bool {
+		return c != nil && !slices.ContainsFunc(r.scenario.Plugins, func(p scenario.Plugin) bool { return p.Name == c.Plugin })
+	})
 }
 
 // merge appends what b finds beyond a.

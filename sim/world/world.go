@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
@@ -38,6 +39,19 @@ type Job struct {
 	// Keep is a folder, which is there, for what a world of real processes leaves beside the trace: logs, objects. Empty: nothing
 	// is kept.
 	Keep string `json:"keep,omitempty"`
+	// Direct has the user's plugin called directly, without a server, in place of a run of the scenario, which says what is in the cluster.
+	Direct *Direct `json:"direct,omitempty"`
+}
+
+// Direct says how a plugin is called directly (sim/plugintest/exercise).
+type Direct struct {
+	// Plugin is the executable, one of those that the world was started with.
+	Plugin string `json:"plugin"`
+	// Within is how long operations are asked for their progress, Call how long a call may take, and CancelWithin how long an operation may go
+	// on after Cancel.
+	Within       time.Duration `json:"within"`
+	Call         time.Duration `json:"call"`
+	CancelWithin time.Duration `json:"cancelWithin"`
 }
 
 // String names the job among others.

@@ -29,6 +29,10 @@ func main() {
 		o.Extra = append(o.Extra, path)
 		return nil
 	})
+	flag.Func("crds", "a `file` with definitions of custom resources; may be repeated", func(path string) error {
+		o.CRDs = append(o.CRDs, path)
+		return nil
+	})
 	flag.Parse()
 	if dir := world.PrivateFolder(); dir != "" { // the CLI may be killed before it removes it
 		if _, err := supervise.Sweep(dir); err != nil {

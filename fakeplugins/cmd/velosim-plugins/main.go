@@ -44,6 +44,9 @@ func run(name string) error {
 		os.Exit(1)
 	}()
 	m.start(registration.Start)
+	if registration.Forward != "" {
+		return forward(client, registration)
+	}
 	serve(client, registration)
 	return nil
 }
