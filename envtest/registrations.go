@@ -49,6 +49,16 @@ func (all registrations) add(path string, registered []framework.PluginIdentifie
 	return errors.Join(wrong...)
 }
 
+// missing says which plugins of the user's own no file registers.
+func (all registrations) missing(own []scenario.Plugin) error {
+	for _, p := range own {
+		if r := (registration{string(p.Action), p.Name}); all[r] == "" {
+			return fmt.Errorf("no executable registers %s, which is the user's own by the scenario: give it with --plugin", r)
+		}
+	}
+	return nil
+}
+
 // forwards reports whether calls of the file's plugins are forwarded by an executable of ours, and recorded: Velero's own protocol is, and
 // not that of pre- and post-actions.
 func (all registrations) forwards(path string) bool {

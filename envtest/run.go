@@ -69,6 +69,12 @@ type run struct {
 
 // newRun makes what outlives the servers of the run.
 func newRun(ctx context.Context, w *World, job world.Job, plane *controlplane.ControlPlane, folder string, rec *recorder) (*run, error) {
+	var own []scenario.Plugin
+	if job.Scenario, own = job.Scenario.Scripted(); job.Direct == nil {
+		if err := w.taken.missing(own); err != nil {
+			return nil, err
+		}
+	}
 	name := fmt.Sprintf("j%d", w.jobs.Add(1))
 	suffix := "-" + name
 	r := &run{

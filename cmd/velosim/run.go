@@ -150,7 +150,8 @@ func (o runOptions) atATime() int {
 func (o runOptions) pluginPaths(sources []source) ([]string, error) {
 	taken := map[string]string{"object-store": "the object store"}
 	for _, s := range sources {
-		for _, p := range s.scenario.Plugins {
+		scripted, _ := s.scenario.Scripted()
+		for _, p := range scripted.Plugins {
 			taken[p.File()] = "the scripted plugin " + p.Name
 		}
 	}

@@ -14,9 +14,8 @@ import (
 	"github.com/velosim/velosim/fakeplugins"
 )
 
-// Plugin is the plugin of that kind and name, as Velero's framework has it: a biav2.BackupItemAction, a velero.ObjectStore, …. The journal
-// is told of the calls of an item action; the trace counts time from epoch. Plugins of other kinds are as they are.
-func (p *Process) Plugin(kind common.PluginKind, name string, journal fakeplugins.Journal, epoch time.Time) (any, error) {
+// Client is the plugin of that kind and name, as Velero's framework has it: a biav2.BackupItemAction, a velero.ObjectStore, ….
+func (p *Process) Client(kind common.PluginKind, name string) (any, error) {
 	dispensed, err := p.protocol.Dispense(string(kind))
 	if err != nil {
 		return nil, err
@@ -25,7 +24,17 @@ func (p *Process) Plugin(kind common.PluginKind, name string, journal fakeplugin
 	if !ok {
 		return nil, fmt.Errorf("nothing calls a %s", kind)
 	}
-	client, r := clients.ClientFor(name), fakeplugins.Recorded{Name: name, Journal: journal, Epoch: epoch}
+	return clients.ClientFor(name), nil
+}
+
+// Plugin is Client, with a journal that is told of the calls of an item action; the trace counts time from epoch. Plugins of other kinds are
+// as they are.
+func (p *Process) Plugin(kind common.PluginKind, name string, journal fakeplugins.Journal, epoch time.Time) (any, error) {
+	client, err := p.Client(kind, name)
+	if err != nil {
+		return nil, err
+	}
+	r := fakeplugins.Recorded{Name: name, Journal: journal, Epoch: epoch}
 	switch kind {
 	case common.PluginKindBackupItemAction:
 		return r.BackupItemActionV1(client.(biav1.BackupItemAction)), nil

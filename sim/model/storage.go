@@ -17,6 +17,9 @@ func beyond(s *scenario.Scenario) string {
 	if s.CRDs.Lack() {
 		return "the model does not explore CRDs that lack phases"
 	}
+	if i := slices.IndexFunc(s.Plugins, func(p scenario.Plugin) bool { return p.Own }); i >= 0 {
+		return "what " + s.Plugins[i].Name + " answers, which is your own plugin, the scenario does not say"
+	}
 	for _, f := range s.Faults {
 		switch {
 		case f.Do.Outage.Duration > 0:

@@ -131,6 +131,9 @@ func (d defaults) restore(x *Restore, i int) {
 func (d defaults) plugin(p *Plugin, path string) {
 	setDefault(&p.Action, BackupItemAction)
 	switch {
+	case p.Own:
+		d.own(p)
+		return
 	case p.Action.Once():
 		d.duration(path+".deadline", &p.Deadline, phase.CallDeadline)
 	default:
@@ -154,6 +157,16 @@ func (d defaults) plugin(p *Plugin, path string) {
 		setDefault(&steps[i].Units, steps[i-1].Units)
 		setDefault(&steps[i].Description, steps[i-1].Description)
 	}
+}
+
+// own fills in what may be expected of a plugin without a script: it may be called for any item, and start operations.
+func (d defaults) own(p *Plugin) {
+	p.Version, p.Resources = 2, resourcesIn(d.Items, nil)
+	if p.Action == DeleteItemAction {
+		p.Version = 1
+		return
+	}
+	p.Operation = &Operation{AfterCancel: Fails}
 }
 
 // itemAction fills in what other actions do not have.

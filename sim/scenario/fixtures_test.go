@@ -109,6 +109,7 @@ manifests:
   metadata: {namespace: web, name: web}
   spec: {priority: 1.0, overhead: [0.5, 1.0e3, true, ~, x]}
 plugins:
+- {name: example.io/own, own: true}
 - name: example.io/deletes
   action: DeleteItemAction
   resources: [pods]

@@ -26,6 +26,10 @@ func (l *linter) plugin(i int) {
 	if p.Action == DeleteItemAction && len(l.decodeErrors) == 0 && !l.fates.backups {
 		l.complain(path+".action", "a DeleteItemAction is never called unless a backup is deleted; add a fault that deletes one, or a ttl")
 	}
+	if p.Own {
+		l.own(path, p)
+		return
+	}
 	if p.Action.Once() {
 		l.once(path, p)
 		l.start(i)
@@ -56,6 +60,20 @@ func (l *linter) plugin(i int) {
 	}
 	if p.Operation != nil {
 		l.operation(path+".operation", p.Operation)
+	}
+}
+
+// own checks that nothing is scripted of a plugin that has no script.
+func (l *linter) own(path string, p *Plugin) {
+	if p.Action.Once() {
+		l.complain(path+".own", "is of item actions; pre- and post-actions of your own need no mention, give their executable to the world")
+	}
+	for _, field := range []string{
+		"version", "deadline", "resources", "start", "appliesTo", "execute", "operation", "progress", "cancel", "areAdditionalItemsReady",
+	} {
+		if l.has(path + "." + field) {
+			l.complain(path+"."+field, "the plugin is your own (own: true), and has no script; remove this, or own")
+		}
 	}
 }
 

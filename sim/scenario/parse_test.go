@@ -279,7 +279,7 @@ func TestSeveralObjects(t *testing.T) {
 			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": "web", "name": "web"},
 			"spec": map[string]any{"priority": int64(1), "overhead": []any{0.5, int64(1000), true, nil, "x"}},
 		}},
-		Versions: []int{1, 1, 2, 2, 2, 0},
+		Versions: []int{2, 1, 1, 2, 2, 2, 0},
 	}
 	got := created{s.Backups, s.Restores, s.Schedules, s.Items, s.Manifests, nil}
 	for _, p := range s.Plugins {

@@ -32,6 +32,9 @@ type Plugin struct {
 	// Action is the kind of action. Those that are called once for a backup or restore, PreBackupAction, PostBackupAction, PreRestoreAction
 	// and PostRestoreAction, have Execute alone. Default: BackupItemAction.
 	Action Action `json:"action,omitempty"`
+	// Own: the plugin has no script, but is registered by an executable of your own, which the world is given beside the scenario (--plugin, or
+	// the test binary of sim/plugintest). It may start operations, for any item; how such a scenario ends is not predicted.
+	Own bool `json:"own,omitempty"`
 	// Version of Velero's interface for the item action: 1 knows no operations. Default: 2; 1 for a DeleteItemAction, which has no other.
 	Version int `json:"version,omitempty"`
 	// Deadline of each call of an action that is called once for a backup or restore. Default: 10m.

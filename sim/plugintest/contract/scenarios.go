@@ -20,7 +20,7 @@ const (
 
 // Direct is what is in the cluster while the plugin is called directly.
 func Direct(items Items) (*scenario.Scenario, error) {
-	return build("plugin-called-directly", items, "expect: {phase: Completed}")
+	return build("plugin-called-directly", items, "", "expect: {phase: Completed}")
 }
 
 // Scenarios are the runs on a server that fit what the executable registers. Operations may take as long as within.
@@ -58,7 +58,14 @@ expect: {phase: Deleted}`, timeout))
 	var all []*scenario.Scenario
 	for _, text := range texts {
 		name, body, _ := strings.Cut(text, "\n")
-		s, err := build(name, items, body)
+		kinds := []scenario.Action{scenario.BackupItemAction}
+		switch {
+		case strings.HasPrefix(name, "restore"):
+			kinds = append(kinds, scenario.RestoreItemAction)
+		case strings.HasSuffix(name, deleted):
+			kinds = append(kinds, scenario.DeleteItemAction)
+		}
+		s, err := build(name, items, own(plugins, kinds...), body)
 		if err != nil {
 			return nil, err
 		}
@@ -67,22 +74,14 @@ expect: {phase: Deleted}`, timeout))
 	return all, nil
 }
 
-// anyPlugin stands, while a scenario is made, for the one that is tested: a fault at a phase has to be one that can come.
-const anyPlugin = `plugins: [{name: velosim.io/any, action: %s, operation: {progress: [{at: 0s, completed: true}]}}]
-`
-
 // build makes the scenario with these items. Those of custom resources, which the format does not know, are added to what is parsed.
-func build(name string, items Items, body string) (*scenario.Scenario, error) {
-	action := scenario.BackupItemAction
-	if strings.Contains(body, "restore:") {
-		action = scenario.RestoreItemAction
-	}
-	text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s}\n"+anyPlugin+"%s\n", scenario.APIVersion, scenario.Kind, name, action, body)
+func build(name string, items Items, plugins, body string) (*scenario.Scenario, error) {
+	text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s}\n%s%s\n", scenario.APIVersion, scenario.Kind, name, plugins, body)
 	s, errs := scenario.Parse(name, []byte(text))
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("failed to make the scenario %s: %w", name, errs)
 	}
-	s.Plugins, s.Items, s.Manifests = nil, nil, items.Manifests
+	s.Items, s.Manifests = nil, items.Manifests
 	var namespaces []string
 	for _, m := range items.Manifests {
 		item, _ := m.Item() // see ParseItems
@@ -94,4 +93,17 @@ func build(name string, items Items, body string) (*scenario.Scenario, error) {
 		s.Backups[i].IncludedNamespaces = slices.Compact(slices.Clone(namespaces))
 	}
 	return s, nil
+}
+
+// own are the item actions that are called in runs of backups and, if there are some, restores.
+func own(plugins []trace.Plugin, kinds ...scenario.Action) string {
+	var list []string
+	for _, p := range plugins {
+		action := scenario.Action(trimV2(p.Kind))
+		entry := fmt.Sprintf("{name: %q, action: %s, own: true}", p.Name, action)
+		if slices.Contains(kinds, action) && !slices.Contains(list, entry) {
+			list = append(list, entry)
+		}
+	}
+	return "plugins: [" + strings.Join(list, ", ") + "]\n"
 }

@@ -20,6 +20,7 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/velosim/velosim/fakeplugins/subprocess"
 	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/velero/sched"
 	"github.com/velosim/velosim/sim/velero/server"
@@ -45,7 +46,9 @@ type incarnation struct {
 	plugins map[string]int
 	// starts are those of their processes so far, of which some may have failed.
 	starts map[string]int
-	locks  locks
+	// owns are the running processes of the user's plugins.
+	owns  map[*own]*subprocess.Process
+	locks locks
 }
 
 // incarnationKey is what a context has that ends with its incarnation.
@@ -56,7 +59,7 @@ func (r *run) start() {
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), incarnationKey{}, true))
 	inc := &incarnation{
 		n: len(r.incarnations) + 1, run: r, proc: r.sched.Process(), ctx: ctx, cancel: cancel,
-		ended: make(chan struct{}), plugins: map[string]int{}, starts: map[string]int{}, locks: locks{holders: map[string]chan struct{}{}},
+		ended: make(chan struct{}), plugins: map[string]int{}, starts: map[string]int{}, owns: map[*own]*subprocess.Process{}, locks: locks{holders: map[string]chan struct{}{}},
 	}
 	inc.running, inc.die = context.WithCancel(context.Background())
 	r.incarnations = append(r.incarnations, inc)
@@ -141,6 +144,7 @@ func (inc *incarnation) kill() {
 		}
 	}
 	inc.run.rec.add(inc.n, "", trace.Body{Process: &trace.Process{Name: "server", State: "killed"}})
+	inc.killOwns()
 }
 
 // elected reports whether the manager has started its controllers.

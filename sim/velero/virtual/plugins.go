@@ -34,6 +34,7 @@ type pluginManager struct {
 	ctx        context.Context // of the plugins' processes
 	stop       context.CancelFunc
 	processes  map[string]*restartable // by name: no controller calls two kinds of actions
+	owns       map[string]*own         // the user's, by kind and name
 }
 
 // pluginSuffix ends the names of the clients of Velero's internal plugins, which are processes of their own in a cluster.
@@ -43,7 +44,7 @@ func (inc *incarnation) pluginManager(controller string) func(logrus.FieldLogger
 	return func(log logrus.FieldLogger) clientmgmt.Manager {
 		m := &pluginManager{
 			inc: inc, controller: controller, log: log, store: &objectStore{inc: inc, controller: controller},
-			processes: map[string]*restartable{},
+			processes: map[string]*restartable{}, owns: map[string]*own{},
 		}
 		m.object, _ = log.WithFields(nil).Data["backup"].(string)
 		m.ctx, m.stop = context.WithCancel(inc.running)
@@ -65,6 +66,9 @@ func (m *pluginManager) CleanupClients() {
 		m.processes[name].end("stopped")
 	}
 	clear(m.processes)
+	for _, key := range sortedKeys(m.owns) {
+		m.owns[key].stop()
+	}
 }
 
 // process returns the plugin's process, started if need be. One that does not start is tried again when it is asked for the next time
@@ -136,6 +140,9 @@ func (m *pluginManager) GetBackupItemActionsV2() ([]biav2.BackupItemAction, erro
 		}
 		actions = append(actions, process.BackupItemAction())
 	}
+	for _, o := range m.owned(common.PluginKindBackupItemAction, common.PluginKindBackupItemActionV2) {
+		actions = append(actions, o.backupItemAction())
+	}
 	for i, a := range actions {
 		actions[i] = backupItemAction{a, m.inc}
 	}
@@ -152,6 +159,9 @@ func (m *pluginManager) GetBackupItemActionV2(name string) (biav2.BackupItemActi
 			return backupItemAction{process.BackupItemAction(), m.inc}, nil
 		}
 	}
+	if o := m.named(name, common.PluginKindBackupItemActionV2); o != nil {
+		return backupItemAction{o.backupItemAction(), m.inc}, nil
+	}
 	return nil, fmt.Errorf("unable to get valid BackupItemActionV2 for %q", name)
 }
 
@@ -163,6 +173,9 @@ func (m *pluginManager) GetRestoreItemActionsV2() ([]riav2.RestoreItemAction, er
 			return nil, startErr
 		}
 		actions = append(actions, process.RestoreItemAction())
+	}
+	for _, o := range m.owned(common.PluginKindRestoreItemAction, common.PluginKindRestoreItemActionV2) {
+		actions = append(actions, o.restoreItemAction())
 	}
 	for i, a := range actions {
 		actions[i] = restoreItemAction{a, m.inc}
@@ -180,6 +193,9 @@ func (m *pluginManager) GetRestoreItemActionV2(name string) (riav2.RestoreItemAc
 			return restoreItemAction{process.RestoreItemAction(), m.inc}, nil
 		}
 	}
+	if o := m.named(name, common.PluginKindRestoreItemActionV2); o != nil {
+		return restoreItemAction{o.restoreItemAction(), m.inc}, nil
+	}
 	return nil, fmt.Errorf("unable to get valid RestoreItemActionV2 for %q", name)
 }
 
@@ -191,6 +207,9 @@ func (m *pluginManager) GetDeleteItemActions() ([]velero.DeleteItemAction, error
 			return nil, startErr
 		}
 		actions = append(actions, process.DeleteItemAction())
+	}
+	for _, o := range m.owned(common.PluginKindDeleteItemAction) {
+		actions = append(actions, o.deleteItemAction())
 	}
 	for i, a := range actions {
 		actions[i] = deleteItemAction{a, m.inc}

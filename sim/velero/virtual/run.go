@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -59,6 +60,7 @@ type run struct {
 	changes      int               // of phases, creations and deletions
 	held         map[string]bool   // objects whose post-actions are to come, or under way
 	failed       error             // what the user could not do
+	over         atomic.Bool       // what follows is no part of the run
 	faults       *faults
 	timers       []timer
 }
@@ -77,6 +79,11 @@ type timer struct {
 }
 
 func newRun(w *World, job world.Job, sink func(trace.Event) error) (*run, error) {
+	var own []scenario.Plugin
+	job.Scenario, own = job.Scenario.Scripted()
+	if err := w.missing(own); err != nil {
+		return nil, err
+	}
 	r := &run{
 		world: w, job: job, sched: sched.New(job.Seed, &w.steps), log: logrus.New(), objects: objects{}, phases: map[string]string{}, held: map[string]bool{},
 		rec: &recorder{start: time.Now(), sink: sink}, cluster: cluster.Cluster{Scenario: job.Scenario, Velero: veleroNamespace},
@@ -106,6 +113,10 @@ func (r *run) run(ctx context.Context, play func(*run, context.Context) (trace.E
 	}
 	end.At = r.rec.now()
 	sinkErr := r.rec.close()
+	r.over.Store(true)
+	for _, inc := range r.incarnations {
+		inc.killOwns()
+	}
 	r.drain()
 	return end, errors.Join(err, sinkErr)
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/sirupsen/logrus"
+	"github.com/vmware-tanzu/velero/pkg/plugin/framework"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -38,6 +39,12 @@ const Velero = "1.18.3"
 // temporary files to the process' TMPDIR, and log to its stdout whatever they are told. A run takes all three over, and the local time zone. It has
 // one processor, as the order of what goroutines do at the same time would not be the seed's.
 type World struct {
+	// Plugins are executables of the user's, whose item actions Velero gets beside the scripted ones. Each process runs in real time, and
+	// virtual time stands still while it is called.
+	Plugins []string
+	own     []framework.PluginIdentifier // what they register; nil: they were not asked
+	outside *outside                     // where their processes run
+
 	at    atomic.Int64 // of the running job
 	steps atomic.Int64
 
@@ -111,6 +118,11 @@ func (w *World) run(ctx context.Context, job world.Job, sink func(trace.Event) e
 	defer setStdout(null)()
 	defer setLocal(time.UTC)() // names of scheduled backups have the time in them
 
+	if _, err := w.registered(); err != nil {
+		return trace.End{}, err
+	}
+	w.outside = newOutside()
+	defer w.outside.close()
 	bubbleSeed = uint64(job.Seed)*2 + 1
 	// Velero's and client-go's jitter comes from math/rand's global source; go.mod sets randseednop=0.
 	rand.Seed(job.Seed) //lint:ignore SA1019 the only way to make code that uses the global source repeatable

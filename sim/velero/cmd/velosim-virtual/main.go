@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -13,7 +14,13 @@ import (
 
 func main() {
 	debug.SetGCPercent(800) // runs are short and their heaps are small
-	if err := world.Serve(context.Background(), virtual.New(), os.Stdin, os.Stdout); err != nil {
+	w := virtual.New()
+	flag.Func("plugin", "a plugin `executable` of the user's; may be repeated", func(path string) error {
+		w.Plugins = append(w.Plugins, path)
+		return nil
+	})
+	flag.Parse()
+	if err := world.Serve(context.Background(), w, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "velosim-virtual:", err)
 		os.Exit(1)
 	}
