@@ -1,0 +1,2 @@
+// Package flawed has plugins with planted faults, which the contract suite finds: see README.md. The package itself is empty.
+package flawed
