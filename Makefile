@@ -18,7 +18,7 @@ help: ## Show this help
 	@echo 'make sim SCENARIO=name [WORLD=virtual|envtest] [SEED=n] [ARGS="-v"]'
 
 build: ## Build bin/velosim
-	@go build -trimpath -o bin/velosim ./cmd/velosim
+	@go build -trimpath -ldflags "-X main.version=$(or $(VERSION),$(shell git describe --tags --always --dirty 2>/dev/null))" -o bin/velosim ./cmd/velosim
 
 sim: build ## Run a scenario: make sim SCENARIO=backup-operation-times-out
 	@bin/velosim run --world $(WORLD) $(if $(SEED),--seed $(SEED)) $(ARGS) -- $(or $(SCENARIO),$(error say which: make sim SCENARIO=backup-operation-times-out; bin/velosim list shows them all))

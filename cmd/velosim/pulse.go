@@ -120,6 +120,9 @@ func (r *recorder) waits(now time.Time) string {
 		return fmt.Sprintf("%v: the control plane starts", elapsed)
 	}
 	what := "the server starts"
+	if last := t.Events[max(0, len(t.Events)-1):]; len(last) > 0 && last[0].Incarnation == 0 && last[0].Object != "" { // no server is there to start
+		what = last[0].Object + " is under way"
+	}
 	for _, o := range trace.Describe(t, t.Last()).Objects {
 		if o.Created < 0 { // no user waits for it
 			continue

@@ -30,6 +30,7 @@ inconclusive, was interrupted, or had no world to run in, or stdout cannot be wr
 	root.SetFlagErrorFunc(suggestFlag)
 	root.AddCommand(runCommand(c), listCommand(c), lintCommand(c), describeCommand(c), checkCommand(c), planCommand(c), sweepCommand(c), exploreCommand(c), deviationsCommand(c),
 		pluginCommand(c), reportCommand(c), gateCommand(c), diffCommand(c), schemaCommand(c), explainCommand(c), setupCommand(c), doctorCommand(c), versionCommand(c))
+	complete(root)
 	return root
 }
 

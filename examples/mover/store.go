@@ -32,7 +32,7 @@ func openStore(dir, namespace string) (Store, error) {
 		return folder(dir), nil
 	}
 	if namespace == "" {
-		return nil, errors.New("Velero's namespace is not known: set VELERO_NAMESPACE, or MOVER_STATE to a folder")
+		return nil, errors.New("the namespace of Velero is not known: set VELERO_NAMESPACE, or MOVER_STATE to a folder")
 	}
 	config, err := config.GetConfig()
 	if err != nil {
