@@ -1,7 +1,6 @@
 package plugintest_test
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,7 +46,7 @@ func TestTemplate(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), "go", args...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), executable.DirVariable+"="+filepath.Dir(world))
 		if out, err := cmd.CombinedOutput(); err != nil {
-			io.WriteString(t.Output(), string(out)) //nolint:errcheck // it is a test's
+			t.Output().Write(out) //nolint:errcheck // it is a test's
 			t.Fatalf("go %v: %v", args, err)
 		}
 	}
