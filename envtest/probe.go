@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -92,7 +91,7 @@ func registers(path string) ([]framework.PluginIdentifier, error) {
 		registered = append(registered, once...)
 	}
 	if err == nil && len(registered) == 0 {
-		err = errors.New("it registers nothing")
+		err = fmt.Errorf("it registers nothing\nits stderr says: %s", p.Said())
 	}
 	return registered, err
 }

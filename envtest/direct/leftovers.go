@@ -27,14 +27,12 @@ func (x *run) leftovers() {
 	for _, process := range left {
 		x.event("", trace.Body{Left: &trace.Left{Process: process}})
 	}
-	temp := os.TempDir()
-	filepath.WalkDir(temp, func(path string, e fs.DirEntry, err error) error { //nolint:errcheck // what cannot be read is not told of
-		if err == nil && e.Type().IsRegular() {
-			name, _ := filepath.Rel(temp, path) //nolint:errcheck // it is below
-			x.event("", trace.Body{Left: &trace.Left{File: name}})
+	entries, _ := os.ReadDir(os.TempDir()) //nolint:errcheck // what cannot be read is not told of
+	for _, e := range entries {
+		if e.Type()&fs.ModeSocket == 0 { // those are go-plugin's, of processes that were killed
+			x.event("", trace.Body{Left: &trace.Left{File: e.Name()}})
 		}
-		return nil
-	})
+	}
 }
 
 // alive are the command lines of processes that the plugin, or what it has started, has started.

@@ -41,6 +41,7 @@ type Process struct {
 	client   *plugin.Client
 	cmd      *exec.Cmd
 	protocol plugin.ClientProtocol
+	last     *tail
 }
 
 // Start starts the executable, and waits for its handshake. The error of one that does not start has what it wrote to its stderr last.
@@ -75,7 +76,7 @@ func Start(o Options) (*Process, error) {
 		drain(client)
 		return nil, fmt.Errorf("%w\nits stderr says: %s", err, last)
 	}
-	return &Process{client: client, cmd: cmd, protocol: protocol}, nil
+	return &Process{client: client, cmd: cmd, protocol: protocol, last: last}, nil
 }
 
 // drain waits until all that a plugin has said before it ended was read, or for drainWithin: what it has started may hold its stderr open.
@@ -99,6 +100,9 @@ func (p *Process) Registers() ([]framework.PluginIdentifier, error) {
 	}
 	return lister.(framework.PluginLister).ListPlugins()
 }
+
+// Said is the end of what the process has written to its stderr.
+func (p *Process) Said() string { return p.last.String() }
 
 // Exited reports whether the process has ended.
 func (p *Process) Exited() bool { return p.client.Exited() }

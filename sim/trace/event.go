@@ -181,7 +181,7 @@ type Plugin struct {
 
 // Left: a plugin whose calls were made directly has left something behind when its processes had ended.
 type Left struct {
-	// Process is a command line, File a path below the folder for temporary files: one of them is set.
+	// Process is a command line, File a file or folder in the folder for temporary files: one of them is set.
 	Process string `json:"process,omitempty"`
 	File    string `json:"file,omitempty"`
 }

@@ -92,8 +92,14 @@ func cancelEnds(s *seen) (Outcome, []string) {
 			operations = append(operations, op)
 		}
 	}
-	if len(operations) == 0 && len(s.started(exercise.Cancelled)) > 0 {
-		return Inconclusive, []string{"the operation had ended, or Progress failed, before it could be cancelled"}
+	for _, op := range s.started(exercise.Cancelled) {
+		switch {
+		case len(op.cancels) > 0:
+		case op.ended() != nil:
+			return NotApplicable, []string{"the operation had ended before it could be cancelled"}
+		default:
+			return Inconclusive, []string{"Progress failed before the operation could be cancelled"}
+		}
 	}
 	return each(operations, "operation", func(op *operation) string {
 		cancel := op.cancels[0]

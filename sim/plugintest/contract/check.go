@@ -62,6 +62,9 @@ func (c Check) checked(s *seen) Checked {
 	if more := len(evidence) - most; more > 0 {
 		evidence = append(evidence[:most:most], "and "+plural(more, "other"))
 	}
+	for i, line := range evidence {
+		evidence[i] = shortened(line)
+	}
 	return Checked{Name: c.Name, Demands: c.Demands, Source: c.Source, Outcome: outcome, Evidence: evidence, Velero: c.Velero, Fix: c.Fix}
 }
 

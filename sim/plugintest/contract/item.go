@@ -2,6 +2,9 @@ package contract
 
 import (
 	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/velosim/velosim/sim/plugintest/exercise"
 )
@@ -111,6 +114,13 @@ func appliesTo(s *seen) (Outcome, []string) {
 	calls := s.in(exercise.Processes, "AppliesTo")
 	if outcome, reasons := each(calls, "call", unreturned(true)); outcome == Fail {
 		return outcome, reasons
+	}
+	for _, c := range calls {
+		if _, selector, ok := strings.Cut(c.reply.Selects, "labelled "); ok {
+			if _, err := labels.Parse(selector); err != nil {
+				return Fail, []string{fmt.Sprintf("%s selects %q, which is no selector: %s", c.Plugin, selector, firstLine(err.Error()))}
+			}
+		}
 	}
 	first := map[string]string{}
 	outcome, evidence := each(calls, "call", func(c *call) string {

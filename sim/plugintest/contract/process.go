@@ -72,9 +72,13 @@ func processChecks() []Check {
 	}
 }
 
+// subprocessSays comes before what a plugin that does not start has written to its stderr (fakeplugins/subprocess).
+const subprocessSays = "its stderr says: "
+
 func starts(s *seen) (Outcome, []string) {
-	if why := s.Direct.End.Detail; s.Direct.End.Reason == trace.NotStarted {
-		return Fail, strings.Split(why, "\n")
+	if s.Direct.End.Reason == trace.NotStarted {
+		why, said, _ := strings.Cut(s.Direct.End.Detail, "\n"+subprocessSays)
+		return Fail, []string{firstLine(why), subprocessSays + strings.Join(strings.Fields(said), " ")}
 	}
 	var failed []string
 	for _, p := range s.processes {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velosim/velosim/sim/trace"
 	"github.com/velosim/velosim/sim/verdict"
 )
 
@@ -31,7 +32,7 @@ func serverChecks() []Check {
 					if slices.ContainsFunc(operations, func(op *operation) bool { return len(op.cancels) > 0 }) || len(operations) == 0 {
 						return "", ""
 					}
-					return Inconclusive, "no operation went on long enough to time out"
+					return NotApplicable, "no operation went on long enough to time out"
 				})
 			},
 		},
@@ -43,8 +44,9 @@ func serverChecks() []Check {
 			Fix:     "As of operation-id-in-new-process; and have the work done by what does not end with the server.",
 			judge: func(s *seen) (Outcome, []string) {
 				return s.ran(serverKill, func(r Run) (Outcome, string) {
-					if r.Verdict.Result == verdict.Inconclusive && len(s.startedIn(r)) > 0 {
-						return Inconclusive, "it did not wait for operations when it was to be killed"
+					waits := func(e trace.Event) bool { return e.Phase != nil && e.Phase.To == "WaitingForPluginOperations" }
+					if r.Verdict.Result == verdict.Inconclusive && !slices.ContainsFunc(r.Trace.Events, waits) {
+						return NotApplicable, "the operations had ended before the server waited for them"
 					}
 					return "", ""
 				})
