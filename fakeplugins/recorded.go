@@ -30,14 +30,18 @@ func (r Recorded) call(object string, c trace.Call, do func(*trace.Return) error
 	err := do(&ret)
 	if err != nil {
 		ret = trace.Return{Error: cmp.Or(err.Error(), "an error without a text")}
-		ret.Panic = strings.Contains(ret.Error, pluginPanic)
+		ret.Panic = strings.Contains(ret.Error, pluginPanic) || strings.HasPrefix(ret.Error, panicCode)
 	}
 	returned(ret)
 	return err
 }
 
-// pluginPanic is in the error that Velero's framework makes of a panic (HandlePanic, pkg/plugin/framework/common/handle_panic.go).
-const pluginPanic = "plugin panicked:"
+// pluginPanic is in the error that Velero's framework makes of a panic (HandlePanic, pkg/plugin/framework/common/handle_panic.go); panicCode is
+// before all of them, also those of an error with a stack, which is passed on as it is.
+const (
+	pluginPanic = "plugin panicked:"
+	panicCode   = "rpc error: code = Aborted "
+)
 
 func (r Recorded) appliesTo(do func() (velero.ResourceSelector, error)) (s velero.ResourceSelector, err error) {
 	err = r.call("", trace.Call{Method: "AppliesTo"}, func(ret *trace.Return) error {

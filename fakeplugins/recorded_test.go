@@ -236,6 +236,7 @@ func TestRecordedErrors(t *testing.T) {
 		"no": {Error: "no"},
 		"":   {Error: "an error without a text"},
 		"rpc error: code = Aborted desc = plugin panicked: nil map": {Error: "rpc error: code = Aborted desc = plugin panicked: nil map", Panic: true},
+		"rpc error: code = Aborted desc = nil volume":               {Error: "rpc error: code = Aborted desc = nil volume", Panic: true},
 		"the volume's plugin panicked":                              {Error: "the volume's plugin panicked"},
 	} {
 		failure := errors.New(text)

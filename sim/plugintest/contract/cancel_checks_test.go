@@ -56,6 +56,12 @@ func cancelEndCases() []verdictOn {
 			name, "it succeeds", cancelled().progress("a", completed()).direct(), contract.Fail,
 			[]string{"it goes on to its end after Cancel: example.io/mover at 11s of cancelled: Progress a in phase InProgress: 4 of 4, completed"},
 		},
+		{
+			name, "it goes on, and another plugin's had ended", cancelled().progress("a", under(2)).
+				of("example.io/other").process(exercise.Cancelled).execute(itemA, "a").progress("a", completed()).direct(),
+			contract.Fail,
+			[]string{"it has not ended 5s after example.io/mover at 10s of cancelled: Cancel a in phase InProgress: done"},
+		},
 		{name, "it ends", cancelled().progress("a", under(2)).progress("a", failed()).direct(), contract.Pass, []string{"1 operation"}},
 		{
 			name, "Cancel fails, as cancel-returns says", started().progress("a", under(1)).fails("Cancel", "a").progress("a", under(2)).direct(),
@@ -81,7 +87,8 @@ func endedCases() []verdictOn {
 	ended := func(p trace.Progress) *script {
 		return calls(backupAction).process(exercise.Fitting).execute(itemA, "a").progress("a", p).wait(time.Second).process(exercise.Ended)
 	}
-	cancelled, later := "example.io/mover at 11s of ended: Cancel a in phase InProgress: ", "example.io/mover at 12s of ended: Progress a in phase InProgress: "
+	const cancelled = "example.io/mover at 11s of ended: Cancel a in phase InProgress: "
+	const later = "example.io/mover at 12s of ended: Progress a in phase InProgress: "
 	return []verdictOn{
 		{
 			name, "success becomes failure", ended(completed()).cancel("a").wait(time.Second).progress("a", failed()).direct(), contract.Fail,
@@ -90,6 +97,11 @@ func endedCases() []verdictOn {
 		{
 			name, "it goes on", ended(failed()).cancel("a").wait(time.Second).progress("a", under(3)).direct(), contract.Fail,
 			[]string{later + "3 of 4; and before Cancel: 2 of 4, completed, error: cancelled"},
+		},
+		{
+			name, "a success goes on", ended(completed()).cancel("a").wait(time.Second).progress("a", under(4)).direct(),
+			contract.Fail,
+			[]string{later + "4 of 4; and before Cancel: 4 of 4, completed"},
 		},
 		{
 			name, "it hangs", ended(completed()).calling("Cancel", "a").ends("killed").direct(),

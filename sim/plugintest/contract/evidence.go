@@ -108,11 +108,21 @@ func (s *seen) fold(t trace.Trace, run string, names func(string) bool, byID map
 				}
 			}
 		case e.Process != nil && names(e.Process.Name) && e.Process.State != "started":
-			s.processes = append(s.processes, process{e.Process.Name, e.Process.State, e.At, last})
+			s.processes = append(s.processes, process{e.Process.Name, e.Process.State, e.At, cmp.Or(oldest(open, e.Process.Name), last)})
 		case e.Left != nil:
 			s.left = append(s.left, *e.Left)
 		}
 	}
+}
+
+// oldest is the plugin's first call that has not returned; nil: all have. Others may have been made, and have returned, since.
+func oldest(open map[int]*call, plugin string) (first *call) {
+	for _, c := range open {
+		if c.Plugin == plugin && (first == nil || c.ID < first.ID) {
+			first = c
+		}
+	}
+	return first
 }
 
 // operation is the one of that ID, of the call's object; of a direct call that asks after it, the object of the one that has started it.
@@ -164,6 +174,14 @@ func (op *operation) replies() (replies []*call) {
 		}
 	}
 	return replies
+}
+
+// last is the last poll; nil: there was none.
+func (op *operation) last() *call {
+	if len(op.polls) == 0 {
+		return nil
+	}
+	return op.polls[len(op.polls)-1]
 }
 
 // ended is the first poll that has reported the end; nil: none has.

@@ -33,6 +33,8 @@ func FuzzJudge(f *testing.F) {
 		calls(backupAction).process(exercise.Concurrent).calling("Execute", itemA).ends("killed").trace(),
 		server().panics("Progress", "a").ends("exited").trace(), "backup-undisturbed", verdict.Fail,
 	)
+	seed(calls(backupAction).process(exercise.Fitting).execute(itemA, "a").calling("Progress", "a").returns(trace.Return{}).
+		process(exercise.Fitting).progress("a", trace.Progress{}).trace(), trace.Trace{}, "", verdict.Pass) // an answer without progress
 	for _, v := range table() {
 		if len(v.evidence.Runs) == 0 {
 			seed(v.evidence.Direct, trace.Trace{}, "backup-deleted", verdict.KnownDeviation)

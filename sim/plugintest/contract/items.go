@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func CommonItems() (Items, error) { return ParseItems("items.yaml", common) }
 // ParseItems reads a file with Kubernetes objects, one a document. Every error has the line.
 func ParseItems(file string, b []byte) (Items, error) {
 	var items Items
-	parsed, err := parser.ParseBytes(b, 0)
+	parsed, err := parser.ParseBytes(withoutEmpty(b), 0)
 	if err != nil {
 		return items, fmt.Errorf("%s: %w", file, err)
 	}
@@ -72,6 +73,25 @@ func ParseItems(file string, b []byte) (Items, error) {
 		wrong = append(wrong, fmt.Errorf("%s: it has no object", file))
 	}
 	return items, errors.Join(wrong...)
+}
+
+// withoutEmpty has a comment in place of each separator that nothing but comments follows, as in what helm template prints: the parser stops at
+// a document without content. Lines stay where they are.
+func withoutEmpty(b []byte) []byte {
+	lines := bytes.SplitAfter(b, []byte("\n"))
+	empty := true // what follows, up to the next separator
+	for i, line := range slices.Backward(lines) {
+		rest, separates := bytes.CutPrefix(line, []byte("---"))
+		text := bytes.TrimSpace(rest)
+		empty = empty && (len(text) == 0 || text[0] == '#')
+		if separates {
+			if empty {
+				lines[i] = append([]byte("#"), line...)
+			}
+			empty = true
+		}
+	}
+	return bytes.Join(lines, nil)
 }
 
 func unmarshal(text string, m *scenario.Manifest) error {

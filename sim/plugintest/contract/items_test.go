@@ -35,7 +35,7 @@ func names(t *testing.T, items contract.Items) (names []scenario.Item) {
 }
 
 func TestParseItems(t *testing.T) {
-	items, err := parse("# What the plugin is for.\n", volumes, settings, volume, "# No more.\n")
+	items, err := parse("# What the plugin is for.\n", volumes, "# Nothing.\n", settings, "\n", volume, "# No more.\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,19 +74,21 @@ func TestParseItemsSaysWhatIsWrong(t *testing.T) {
 		documents []string
 		want      []string // each of its own line
 	}{
-		"broken YAML":     {[]string{settings, "kind: {\n"}, []string{"items.yaml: [5:7] ", "kind: {"}},
-		"a text":          {[]string{settings, "ConfigMap\n"}, []string{"items.yaml:5: this is no object of Kubernetes: "}},
-		"a key twice":     {[]string{settings, "kind: Pod\nkind: Pod\n"}, []string{"items.yaml: [6:1] mapping key \"kind\" already defined"}},
-		"a List":          {[]string{settings, "kind: List\nitems: []\n"}, []string{"items.yaml:5: a list is not taken; write its items as documents"}},
-		"a ConfigMapList": {[]string{"apiVersion: v1\nkind: ConfigMapList\nitems: []\n"}, []string{"items.yaml:1: a list is not taken"}},
-		"no namespace":    {[]string{settings, "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n"}, []string{"items.yaml:5: metadata.namespace is missing"}},
-		"no name":         {[]string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: app}\n"}, []string{"items.yaml:1: " + incomplete}},
-		"no kind":         {[]string{"apiVersion: v1\nmetadata: {namespace: app, name: x}\n"}, []string{"items.yaml:1: " + incomplete}},
-		"one twice":       {[]string{settings, volume, settings}, []string{"items.yaml:10: configmaps/app/settings is there twice; remove one"}},
+		"broken YAML":       {[]string{settings, "kind: {\n"}, []string{"items.yaml: [5:7] ", "kind: {"}},
+		"a text":            {[]string{settings, "ConfigMap\n"}, []string{"items.yaml:5: this is no object of Kubernetes: "}},
+		"a key twice":       {[]string{settings, "kind: Pod\nkind: Pod\n"}, []string{"items.yaml: [6:1] mapping key \"kind\" already defined"}},
+		"a List":            {[]string{settings, "kind: List\nitems: []\n"}, []string{"items.yaml:5: a list is not taken; write its items as documents"}},
+		"a List of nothing": {[]string{"apiVersion: v1\nkind: List\n"}, []string{"items.yaml:1: a list is not taken"}},
+		"a ConfigMapList":   {[]string{"apiVersion: v1\nkind: ConfigMapList\nitems: []\n"}, []string{"items.yaml:1: a list is not taken"}},
+		"no namespace":      {[]string{settings, "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n"}, []string{"items.yaml:5: metadata.namespace is missing"}},
+		"no name":           {[]string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: app}\n"}, []string{"items.yaml:1: " + incomplete}},
+		"no kind":           {[]string{"apiVersion: v1\nmetadata: {namespace: app, name: x}\n"}, []string{"items.yaml:1: " + incomplete}},
+		"one twice":         {[]string{settings, volume, settings}, []string{"items.yaml:10: configmaps/app/settings is there twice; remove one"}},
 		"namespace velero": {
 			[]string{settings, strings.Replace(settings, "app", "velero", 1)}, []string{"items.yaml:5: the namespace velero is the server's own"},
 		},
 		"an empty file":     {nil, []string{"items.yaml: it has no object"}},
+		"null":              {[]string{"null\n"}, []string{"items.yaml: it has no object"}},
 		"comments alone":    {[]string{"# Nothing.\n", "# Nor here.\n"}, []string{"items.yaml: it has no object"}},
 		"definitions alone": {[]string{volumes}, []string{"items.yaml: it has no object"}},
 		"all that is wrong": {

@@ -129,16 +129,27 @@ func operationChecks() []Check {
 	}
 }
 
-// forgotten is how a process of the plugin does not know an operation that another has started.
+// forgotten is how a process of the plugin does not know an operation that another has started, and that goes on.
 func (op *operation) forgotten() string {
-	first := op.polls[0]
-	if first.reply == nil || first.reply.Error != "" {
-		return first.String()
-	}
-	for _, c := range op.replies() {
-		was, is := first.reply.Progress, c.reply.Progress
-		if c.run == "" && c.before > first.before && is.Of == 0 && is.Updated == 0 && (was.Of != 0 || was.Updated != 0) {
-			return fmt.Sprintf("%s; and the process that has started it: %s", c, report(*was))
+	var first *call
+	for _, c := range op.polls {
+		switch {
+		case len(op.cancels) > 0 && op.cancels[0].at < c.at:
+			return ""
+		case c.reply == nil: // calls-return tells of it; or a server was killed
+		case c.reply.Error != "":
+			return c.String()
+		case c.reply.Progress == nil:
+		case first == nil:
+			first = c
+		default:
+			was, is := first.reply.Progress, c.reply.Progress
+			if c.run == "" && c.before > first.before && is.Of == 0 && is.Updated == 0 && (was.Of != 0 || was.Updated != 0) {
+				return fmt.Sprintf("%s; and the process that has started it: %s", c, report(*was))
+			}
+		}
+		if c == op.ended() {
+			return ""
 		}
 	}
 	return ""
@@ -227,6 +238,9 @@ func completes(s *seen) (Outcome, []string) {
 		if end := op.ended(); end != nil && end.reply.Progress.Error != "" {
 			return end.String()
 		}
+		if last := op.last(); op.ended() == nil && last != nil && last.reply != nil && last.reply.Error != "" { // it is not asked again
+			return last.String()
+		}
 		return ""
 	})
 	if outcome != Pass {
@@ -235,7 +249,7 @@ func completes(s *seen) (Outcome, []string) {
 	var open []string
 	for _, op := range operations {
 		if op.ended() == nil && len(op.replies()) > 0 {
-			open = append(open, fmt.Sprintf("it has not ended in %s: %s", s.Within, op.polls[len(op.polls)-1]))
+			open = append(open, fmt.Sprintf("it has not ended in %s: %s", s.Within, op.last()))
 		}
 	}
 	if len(open) > 0 {

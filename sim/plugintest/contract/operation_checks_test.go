@@ -54,6 +54,29 @@ func knownCases() []verdictOn {
 			[]string{"example.io/mover at 10s of fitting: Progress a in phase InProgress: error: no"},
 		},
 		{
+			name, "the next process has an error, and the first has none",
+			started().progress("a", under(1)).process(exercise.Fitting).fails("Progress", "a").direct(),
+			contract.Fail,
+			[]string{"example.io/mover at 10s of fitting: Progress a in phase InProgress: error: no"},
+		},
+		{
+			name, "it is forgotten when it has ended",
+			started().progress("a", completed()).process(exercise.Fitting).fails("Progress", "a").direct(), contract.Pass,
+			[]string{"1 operation"},
+		},
+		{
+			name, "it is forgotten when it was cancelled",
+			started().progress("a", under(1)).cancel("a").wait(time.Second).process(exercise.Fitting).fails("Progress", "a").direct(),
+			contract.Pass,
+			[]string{"1 operation"},
+		},
+		{
+			name, "a server is killed while it asks", evidence(trace.Trace{}, calls().processOf("backup/backup-1").execute(itemA, "a").
+				calling("Progress", "a").ends("killed").run("backup-server-killed", "Completed", verdict.Verdict{})),
+			contract.Pass,
+			[]string{"1 operation"},
+		},
+		{
 			name, "the next process has the same progress", started().progress("a", under(1)).process(exercise.Fitting).progress("a", under(1)).direct(),
 			contract.Pass,
 			[]string{"1 operation"},

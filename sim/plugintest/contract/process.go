@@ -45,6 +45,9 @@ func processChecks() []Check {
 					if p.state != trace.ProcessExited {
 						return ""
 					}
+					if p.during == nil {
+						return fmt.Sprintf("%s: a process ended by itself at %s, before any call", p.name, p.at)
+					}
 					return fmt.Sprintf("%s: a process ended by itself, in %s", p.name, p.during)
 				})
 			},
@@ -77,8 +80,12 @@ const subprocessSays = "its stderr says: "
 
 func starts(s *seen) (Outcome, []string) {
 	if s.Direct.End.Reason == trace.NotStarted {
-		why, said, _ := strings.Cut(s.Direct.End.Detail, "\n"+subprocessSays)
-		return Fail, []string{firstLine(why), subprocessSays + strings.Join(strings.Fields(said), " ")}
+		why, said, ok := strings.Cut(s.Direct.End.Detail, "\n"+subprocessSays)
+		evidence := []string{firstLine(why)}
+		if ok {
+			evidence = append(evidence, subprocessSays+strings.Join(strings.Fields(said), " "))
+		}
+		return Fail, evidence
 	}
 	var failed []string
 	for _, p := range s.processes {

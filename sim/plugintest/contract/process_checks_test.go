@@ -19,6 +19,9 @@ func processCases() []verdictOn {
 			[]string{"unrecognized remote plugin message: hello", "its stderr says: panic: no cluster"},
 		},
 		{
+			starts, "it says nothing", notStarted("invalid plugin name mover"), contract.Fail, []string{"invalid plugin name mover"},
+		},
+		{
 			starts, "not every time", calls(backupAction).state("failed").direct(),
 			contract.Fail,
 			[]string{"example.io/mover: the process of 10s did not start"},
@@ -34,6 +37,12 @@ func processCases() []verdictOn {
 		},
 		{exits, "ends when it is to end", asked().direct(), contract.Pass, []string{"1 process"}},
 		{exits, "killed in a call that hangs", asked().calling("Execute", itemA).ends("killed").direct(), contract.Pass, []string{"1 process"}},
+		{
+			exits, "killed in a call that hangs, beside one that does not",
+			asked().calling("Execute", itemA).calling("Execute", itemB).returns(trace.Return{}).ends("killed").direct(),
+			contract.Pass,
+			[]string{"1 process"},
+		},
 		{exits, "no process has ended", calls(backupAction).direct(), contract.NotApplicable, []string{"there was no process"}},
 
 		{
