@@ -15,6 +15,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// cachedPackage is what a package takes in Go's build cache, in bytes: 6.4 GiB were measured for the 5,300 of all that is built.
+const cachedPackage = 1.25 * (1 << 20)
+
 // cold is how many packages are to be compiled for a build to be called a cold one.
 const cold = 500
 
@@ -94,7 +97,8 @@ func (f Finder) build(ctx context.Context, t target, g toolchain, root, key stri
 		return fmt.Errorf("failed to list the packages of %s: %w", t.name, err)
 	}
 	if total >= cold && t.takes != "" {
-		fmt.Fprintf(f.Log, "%d packages: this takes %s. It may be interrupted; it then goes on where it stopped.\n", total, t.takes)
+		fmt.Fprintf(f.Log, "%d packages: this takes %s, and about %.1f GiB in Go's build cache. It may be interrupted; it then goes on where it stopped.\n",
+			total, t.takes, float64(total)*cachedPackage/(1<<30))
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("failed to make an entry of the cache: %w", err)
