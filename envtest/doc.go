@@ -6,6 +6,9 @@
 // sees every write, and there the server is killed when an object was just written. Plugins ask the world what to do over a socket
 // (fakeplugins/host), so that nothing is lost when a process dies. All processes are supervised, and end with the world.
 //
+// A plugin executable of the user's is started by one of ours that lies in its place, registers the same, passes every call on and records it
+// (fakeplugins/cmd/velosim-plugins), unless it has pre- or post-actions. A job may have it called without a server, too (package direct).
+//
 // A scenario with pre- and post-actions is run by velosim-server instead (sim/velero/cmd): the same controllers, which call these. The CRDs have
 // what it adds to them for all servers, as they share a control plane.
 //

@@ -15,6 +15,8 @@
 // the executable is cmd/velosim-plugins, the world's end host, what they say wire, and filestore the object store that the
 // executable can be as well.
 //
+// A plugin without a script is an executable of the user's: subprocess starts it, and [Recorded] tells the journal of its calls.
+//
 // Time is that of package time: virtual inside a testing/synctest bubble, real elsewhere.
 //
 // The package imports sim/scenario, sim/trace, and Velero's plugin interfaces and API types; never Velero's controllers.

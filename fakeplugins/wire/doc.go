@@ -19,6 +19,9 @@
 // version, an unknown field or a line that is not a message ends the connection, and a process whose connection has ended
 // ends too.
 //
+// A process that stands for an executable of the user's is told of it in registered, and tells what came of a call in finish:
+// {"id":3,"finish":2,"return":{…}}.
+//
 // In the process:
 //
 //	client, err := wire.Dial(os.Getenv(wire.SocketEnv))

@@ -1,7 +1,7 @@
 // Command velosim-plugins is the plugin executable of the envtest world: Velero's server finds it in its --plugin-dir, once or
 // several times under different names, and it is there what the world says that a file of that name is (fakeplugins/host): any
-// number of scripted item actions and of actions that are called once for a backup or restore, the object store on the file system, or
-// a process that fails to start.
+// number of scripted item actions and of actions that are called once for a backup or restore, the object store on the file system, a
+// process that fails to start, or one that stands for an executable of the user's and records its calls.
 //
 // It finds the world by the environment variable VELOSIM_PLUGIN_SOCKET, inherited from the server, and holds nothing that could
 // be lost. When the world ends, it ends.

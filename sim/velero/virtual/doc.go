@@ -7,7 +7,8 @@
 // to the object store and calls of plugins are steps of the scheduler (package sched): the seed decides which comes
 // next. Between two steps goroutines run on one processor, and what Go itself leaves to chance, such as the order of maps,
 // follows the seed too (sim/world/executable/seeded). The plugins are scripted (package fakeplugins), and live in the same
-// process.
+// process. Those of World.Plugins are executables of the user's (own.go): real processes, outside of the bubble, whose time stands still while
+// one is called; they run as long as it takes, and each start of one tells it the bubble's time.
 //
 // What differs from the real server:
 //

@@ -26,6 +26,7 @@ func (w *World) registered() ([]framework.PluginIdentifier, error) {
 	if w.own != nil || len(w.Plugins) == 0 {
 		return w.own, nil
 	}
+	var own []framework.PluginIdentifier
 	for _, path := range w.Plugins {
 		p, err := subprocess.Start(subprocess.Options{Path: path})
 		if err != nil {
@@ -42,8 +43,9 @@ func (w *World) registered() ([]framework.PluginIdentifier, error) {
 		for i := range ids {
 			ids[i].Command = path // it says what it was started as
 		}
-		w.own = append(w.own, ids...)
+		own = append(own, ids...)
 	}
+	w.own = own
 	slices.SortFunc(w.own, func(a, b framework.PluginIdentifier) int { return cmp.Compare(a.Name, b.Name) })
 	return w.own, nil
 }
