@@ -89,6 +89,11 @@ func (c *cli) pluginTest(ctx context.Context, o pluginOptions, plugin string) er
 	if err != nil {
 		return err
 	}
+	if o.dir != "" {
+		if err := os.MkdirAll(o.dir, 0o700); err != nil {
+			return fmt.Errorf("failed to make --out: %w", err)
+		}
+	}
 	paths, err := runOptions{world: "envtest", plugins: []string{plugin}}.pluginPaths(nil)
 	if err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "--plugin "))

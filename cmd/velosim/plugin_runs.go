@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/velosim/velosim/sim/plugintest/contract"
 	"github.com/velosim/velosim/sim/scenario"
@@ -69,6 +71,9 @@ func (t *pluginTester) direct(ctx context.Context, pool *world.Pool) (trace.Trac
 	})
 	if len(results) == 0 {
 		return trace.Trace{}, interrupted(ctx, errors.New("interrupted"))
+	}
+	if t.options.dir != "" { // it is no run that is judged: reports are to leave it out
+		os.Remove(filepath.Join(t.options.dir, s.Metadata.Name+".verdict.json")) //nolint:errcheck // it was just written, or could not be
 	}
 	direct := results[0].trace
 	if end := direct.End; end.Reason != trace.Settled && end.Reason != trace.NotStarted {
