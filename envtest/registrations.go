@@ -41,7 +41,7 @@ func (all registrations) add(path string, registered []framework.PluginIdentifie
 	var wrong []error
 	for _, id := range registered {
 		r := registrationOf(id.Kind, id.Name)
-		if other, ok := all[r]; ok {
+		if other, ok := all[r]; ok && other != path { // both versions of a kind may be of one file
 			wrong = append(wrong, fmt.Errorf("the plugins %s and %s both register %s, and Velero takes one of that name alone: leave one out", other, path, r))
 		}
 		all[r] = path

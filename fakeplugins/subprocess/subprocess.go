@@ -20,6 +20,9 @@ import (
 // HandshakeWithin is how long a plugin may take to say that it is one. Velero would wait for a minute.
 const HandshakeWithin = 30 * time.Second
 
+// stopWithin is how long the end of a process is waited for: for longer than the two seconds that it has.
+const stopWithin = 3 * time.Second
+
 // drainWithin is how long what a plugin that has not started still has to say is waited for.
 const drainWithin = time.Second
 
@@ -110,9 +113,12 @@ func (p *Process) Exited() bool { return p.client.Exited() }
 // PID of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Stop asks the process to end, as Velero does, and kills it if it has not two seconds later. It reports whether it has ended by itself.
+// Stop asks the process to end, as Velero does, and kills it if it has not two seconds later. It reports whether it has ended by itself, and
+// with it what it has started, as far as that has its stderr: for that, Velero would wait.
 func (p *Process) Stop() (byItself bool) {
-	p.client.Kill()
+	if !p.ended() {
+		return false
+	}
 	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Exited()
 }
@@ -120,5 +126,20 @@ func (p *Process) Stop() (byItself bool) {
 // Kill ends the process at once.
 func (p *Process) Kill() {
 	p.cmd.Process.Kill() //nolint:errcheck // it has ended
-	p.client.Kill()
+	p.ended()
+}
+
+// ended has go-plugin end the process, and reports whether it came to that.
+func (p *Process) ended() bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.client.Kill()
+	}()
+	select {
+	case <-done:
+		return true
+	case <-time.After(stopWithin):
+		return false
+	}
 }

@@ -3,6 +3,7 @@ package subprocess_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -32,8 +33,15 @@ func TestMain(m *testing.M) {
 		RegisterDeleteItemAction("example.io/cleaner", func(logrus.FieldLogger) (any, error) { return cleaner{}, nil }).
 		RegisterItemBlockAction("example.io/blocks", func(logrus.FieldLogger) (any, error) { return nil, nil }).
 		Serve()
-	if os.Getenv(how) == "stays" {
+	switch os.Getenv(how) {
+	case "stays":
 		select {}
+	case "leaves":
+		child := exec.Command("sleep", "20") // by then the test has failed
+		child.Stderr = os.NewFile(2, "stderr") // that of go-plugin is another by now
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
 	}
 }
 
@@ -58,7 +66,7 @@ func start(t *testing.T, behaviour string) (*subprocess.Process, error) {
 }
 
 func TestProcess(t *testing.T) {
-	for behaviour, byItself := range map[string]bool{"ends": true, "stays": false} {
+	for behaviour, byItself := range map[string]bool{"ends": true, "stays": false, "leaves": false} {
 		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()
 			p, err := start(t, behaviour)
@@ -82,7 +90,7 @@ func TestProcess(t *testing.T) {
 			if p.Exited() {
 				t.Error("it has exited before it was to")
 			}
-			if got := p.Stop(); got != byItself || !p.Exited() {
+			if got := p.Stop(); got != byItself || !p.Exited() && behaviour != "leaves" {
 				t.Errorf("it has ended by itself: %t, want %t; exited: %t", got, byItself, p.Exited())
 			}
 		})

@@ -56,7 +56,7 @@ func processChecks() []Check {
 			Name:    "no-process-left",
 			Demands: "What the plugin has started ends with it.",
 			Source:  "proposed by velosim: Velero starts a process of the plugin for each poll of its operations, every ten seconds",
-			Velero:  "It does not look. The processes add up in the pod of the server until it has no memory left.",
+			Velero:  "It does not look. The processes add up in the pod of the server until it has no memory left; and for one that has the plugin's stderr, go-plugin waits at the end of the pass, for ever.",
 			Fix:     "Wait for what you start before the call returns; what has to go on belongs into a pod of its own.",
 			judge: func(s *seen) (Outcome, []string) {
 				return s.leaves(func(l trace.Left) string { return l.Process })
