@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	case "stays":
 		select {}
 	case "leaves":
-		child := exec.Command("sleep", "20") // by then the test has failed
+		child := exec.Command("sleep", "20")   // by then the test has failed
 		child.Stderr = os.NewFile(2, "stderr") // that of go-plugin is another by now
 		if err := child.Start(); err != nil {
 			panic(err)
