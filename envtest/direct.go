@@ -26,6 +26,11 @@ import (
 // directArgument makes the executable one that calls a plugin directly, as the file that follows says.
 const directArgument = "--call-a-plugin-directly"
 
+// notStarted is the exit status of one whose plugin does not start, by errNotStarted.
+const notStarted = 3
+
+var errNotStarted = errors.New("the plugin does not start")
+
 // told is a line that it writes.
 type told struct {
 	Object string     `json:"object,omitempty"`
@@ -48,7 +53,7 @@ func callDirectly(file string) error {
 	}
 	registered, err := registers(spec.Path)
 	if err != nil {
-		return err
+		return errors.Join(err, errNotStarted)
 	}
 	scheme, err := userScheme()
 	if err != nil {
@@ -124,11 +129,15 @@ func (r *run) direct() (trace.End, error) {
 	err = r.tell(out)
 	<-process.Done()
 	end := trace.End{Reason: trace.Settled, At: r.rec.now()}
+	var exit *supervise.ExitError
 	switch {
 	case r.ctx.Err() != nil:
 		end.Reason, end.Detail = trace.Environment, "interrupted"
+	case errors.As(process.Err(), &exit) && exit.Code == notStarted:
+		end.Reason = trace.NotStarted
+		end.Detail = strings.TrimSuffix(strings.TrimSpace(said.String()), "\n"+errNotStarted.Error())
 	case process.Err() != nil:
-		end.Reason, end.Detail = trace.NotStarted, strings.TrimSpace(said.String())
+		end.Reason, end.Detail = trace.Environment, strings.TrimSpace(fmt.Sprintf("the process that calls the plugin: %v\n%s", process.Err(), said.String()))
 	}
 	return end, errors.Join(err, r.rec.failed())
 }

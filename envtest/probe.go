@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,11 +38,15 @@ func Main() {
 		os.Exit(0)
 	}
 	if len(os.Args) == 3 && os.Args[1] == directArgument {
-		if err := callDirectly(os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+		err := callDirectly(os.Args[2])
+		if err == nil {
+			os.Exit(0)
 		}
-		os.Exit(0)
+		fmt.Fprintln(os.Stderr, err)
+		if errors.Is(err, errNotStarted) {
+			os.Exit(notStarted)
+		}
+		os.Exit(1)
 	}
 	if len(os.Args) > 3 && os.Args[1] == inClusterArgument {
 		fmt.Fprintln(os.Stderr, becomeInCluster(os.Args[2], os.Args[3], os.Args[4:])) // it returns only if it fails

@@ -104,7 +104,13 @@ func (c *cli) pluginTest(ctx context.Context, o pluginOptions, plugin string) er
 		return err
 	}
 	card := contract.Judge(plugin, evidence)
-	return errors.Join(c.writeCard(o, card), cardExit(card))
+	if err := c.writeCard(o, card); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return &exitError{exitInconclusive, errors.New("interrupted: the card lacks what was not over")}
+	}
+	return cardExit(card)
 }
 
 // read reads --items.

@@ -34,6 +34,9 @@ type Spec struct {
 	CancelWithin time.Duration `json:"cancelWithin"`
 }
 
+// atATime is how many items are treated at the same time, at most.
+const atATime = 8
+
 // poll is how often operations are asked for their progress.
 const poll = 500 * time.Millisecond
 
@@ -114,7 +117,7 @@ func (x *run) exercise(a action) {
 		if len(operations) > 0 {
 			x.ended(a, operations[0])
 		}
-		x.follow(a, exercise.Concurrent, x.execute(a, exercise.Concurrent, "", fitting, true), x.spec.Within)
+		x.follow(a, exercise.Concurrent, x.execute(a, exercise.Concurrent, "", fitting[:min(len(fitting), atATime)], true), x.spec.Within)
 		x.cancelled(a, fitting[0])
 		if a.kind == scenario.BackupItemAction {
 			x.execute(a, exercise.Finalizing, "Finalizing", fitting[:1], false)

@@ -1,6 +1,7 @@
 package direct
 
 import (
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -56,10 +57,26 @@ func (p *process) journal(_ string, c trace.Call) func(trace.Return) {
 	p.run.mu.Unlock()
 	p.run.event(p.object, trace.Body{Call: &c})
 	return func(ret trace.Return) {
-		if ret.ID = c.ID; !p.hung.Load() {
+		if ret.ID = c.ID; !p.hung.Load() && !p.died(ret) {
 			p.run.event(p.object, trace.Body{Return: &ret})
 		}
 	}
+}
+
+// exitWithin is how long a process may take to be seen to have ended, when a call has failed for it.
+const exitWithin = time.Second
+
+// died reports whether the call has failed as the process has ended.
+func (p *process) died(ret trace.Return) bool {
+	if !strings.Contains(ret.Error, "code = Unavailable") {
+		return false
+	}
+	for end := time.Now().Add(exitWithin); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if p.Exited() {
+			return true
+		}
+	}
+	return false
 }
 
 // selector asks AppliesTo.

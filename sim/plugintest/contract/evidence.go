@@ -3,6 +3,7 @@ package contract
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -109,6 +110,9 @@ func (s *seen) fold(t trace.Trace, run string, names func(string) bool, byID map
 			}
 		case e.Process != nil && names(e.Process.Name) && e.Process.State != "started":
 			s.processes = append(s.processes, process{e.Process.Name, e.Process.State, e.At, cmp.Or(oldest(open, e.Process.Name), last)})
+			if e.Process.State != "stopped" { // what was called, it has not answered
+				maps.DeleteFunc(open, func(_ int, c *call) bool { return c.Plugin == e.Process.Name })
+			}
 		case e.Left != nil:
 			s.left = append(s.left, *e.Left)
 		}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/velosim/velosim/sim/plugintest/exercise"
+	"github.com/velosim/velosim/sim/trace"
 )
 
 const noItem = "there is no item that it applies to: bring some with --items"
@@ -30,8 +31,11 @@ func itemChecks() []Check {
 			Fix:     "See the error. A dependency that is not there yet is not an error of an item that does not need it.",
 			judge: func(s *seen) (Outcome, []string) {
 				calls := s.in(exercise.Fitting, "Execute")
-				if len(calls) == 0 && s.acts() {
+				switch {
+				case len(calls) == 0 && s.acts():
 					return Inconclusive, []string{noItem}
+				case len(calls) == 0:
+					return NotApplicable, []string{"it registers no item action, and plugins of other kinds are started, but not called"}
 				}
 				return each(calls, "call", unreturned(true))
 			},
@@ -99,8 +103,12 @@ func itemChecks() []Check {
 			Velero:  "It waits for ever: one call of Progress or Cancel keeps all backups or restores from going on, until the server is restarted.",
 			Fix:     "Give every request that you make a deadline of a few seconds, and every wait a bound.",
 			judge: func(s *seen) (Outcome, []string) {
+				exited := map[*call]bool{}
+				for _, p := range s.processes {
+					exited[p.during] = exited[p.during] || p.state == trace.ProcessExited
+				}
 				return each(s.calls, "call", func(c *call) string {
-					if c.reply != nil || c.run != "" { // a server may have been killed
+					if c.reply != nil || c.run != "" || exited[c] { // a server may have been killed; and stays tells of exits
 						return ""
 					}
 					return fmt.Sprintf("%s within %s", c, s.Call)

@@ -79,7 +79,7 @@ func executeCases() []verdictOn {
 			[]string{"1 call"},
 		},
 		{name, "nothing fits", calls(backupAction).direct(), contract.Inconclusive, []string{bring}},
-		{name, "it is no item action", calls("ObjectStore").direct(), contract.NotApplicable, []string{"there was no call"}},
+		{name, "it is no item action", calls("ObjectStore").direct(), contract.NotApplicable, []string{"it registers no item action, and plugins of other kinds are started, but not called"}},
 
 		{keeps, "none of an item that fits", gives(exercise.Fitting, trace.Return{Item: "none"}), contract.Fail, lost},
 		{keeps, "none of a foreign item", gives(exercise.Foreign, trace.Return{Item: "none"}), contract.Fail, lost},

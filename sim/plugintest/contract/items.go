@@ -31,7 +31,7 @@ func CommonItems() (Items, error) { return ParseItems("items.yaml", common) }
 // ParseItems reads a file with Kubernetes objects, one a document. Every error has the line.
 func ParseItems(file string, b []byte) (Items, error) {
 	var items Items
-	parsed, err := parser.ParseBytes(withoutEmpty(b), 0)
+	parsed, err := parser.ParseBytes(withoutEmpty(bytes.TrimPrefix(b, []byte("\ufeff"))), 0)
 	if err != nil {
 		return items, fmt.Errorf("%s: %w", file, err)
 	}

@@ -51,7 +51,7 @@ func operationChecks() []Check {
 		},
 		{
 			Name:    "progress-within-total",
-			Demands: "NCompleted is at most NTotal, if that is known, and equals it when the operation has succeeded.",
+			Demands: "NCompleted and NTotal are not negative; NCompleted is at most NTotal, if that is known, and equals it when the operation has succeeded.",
 			Source:  "pkg/plugin/velero/shared.go, OperationProgress",
 			Velero:  "It shows what it is told.",
 			Fix:     "Leave NTotal 0 as long as it is not known, and set both to the same at the end.",
@@ -59,7 +59,7 @@ func operationChecks() []Check {
 				return each(s.polled(), "operation", func(op *operation) string {
 					for _, c := range op.replies() {
 						p := c.reply.Progress
-						if p.Of > 0 && p.Done > p.Of || p.Completed && p.Error == "" && p.Done != p.Of {
+						if p.Done < 0 || p.Of < 0 || p.Of > 0 && p.Done > p.Of || p.Completed && p.Error == "" && p.Done != p.Of {
 							return c.String()
 						}
 					}
@@ -197,7 +197,7 @@ func (op *operation) mistimed() string {
 			why = "Updated is not set"
 		case p.Started != 0 && p.Updated < p.Started:
 			why = fmt.Sprintf("Updated is %s, before Started, %s", p.Updated, p.Started)
-		case p.Updated < updated:
+		case updated != 0 && p.Updated < updated:
 			why = fmt.Sprintf("Updated has gone back from %s to %s", updated, p.Updated)
 		case p.Updated > c.back+ahead:
 			why = fmt.Sprintf("Updated is %s, in the future", p.Updated)
@@ -268,7 +268,13 @@ func concurrent(s *seen) (Outcome, []string) {
 	if outcome, reasons := each(calls, "call", unreturned(true)); outcome == Fail {
 		return outcome, reasons
 	}
-	if was, is := len(s.started(exercise.Fitting)), len(s.started(exercise.Concurrent)); was != is {
+	was := 0 // of those items that there were at the same time, too
+	for _, op := range s.started(exercise.Fitting) {
+		if slices.ContainsFunc(calls, func(c *call) bool { return c.Plugin == op.execute.Plugin && c.Item == op.execute.Item }) {
+			was++
+		}
+	}
+	if is := len(s.started(exercise.Concurrent)); was != is {
 		return Fail, []string{fmt.Sprintf("one after another, %s were started; at the same time, %s", plural(was, "operation"), plural(is, "operation"))}
 	}
 	for _, op := range s.started(exercise.Concurrent) {

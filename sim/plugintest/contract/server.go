@@ -100,6 +100,10 @@ func (s *seen) ran(kind string, unless func(Run) (Outcome, string)) (outcome Out
 				continue
 			}
 		}
+		if end := r.Trace.End; end.Reason == trace.Environment && strings.HasPrefix(end.Detail, "the server ended by itself") {
+			worse(Fail, name+": "+strings.Join(strings.Fields(end.Detail), " "))
+			continue
+		}
 		switch r.Verdict.Result {
 		case verdict.Fail:
 			worse(Fail, findings(name, r.Verdict)...)
