@@ -110,9 +110,6 @@ func (p *Process) Said() string { return p.last.String() }
 // Exited reports whether the process has ended.
 func (p *Process) Exited() bool { return p.client.Exited() }
 
-// PID of the process.
-func (p *Process) PID() int { return p.cmd.Process.Pid }
-
 // Stop asks the process to end, as Velero does, and kills it if it has not two seconds later. It reports whether it has ended by itself, and
 // with it what it has started, as far as that has its stderr: for that, Velero would wait.
 func (p *Process) Stop() (byItself bool) {

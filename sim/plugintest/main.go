@@ -8,10 +8,9 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/vmware-tanzu/velero/pkg/plugin/framework"
-)
 
-// timeVariable tells a process of the plugin when it was started, in virtual time (RFC 3339).
-const timeVariable = "VELOSIM_TIME"
+	"github.com/velosim/velosim/sim/world"
+)
 
 // Main is what TestMain calls. Where Velero has started the test binary, it serves the plugins that register registers, as main would, and
 // does not return; else it runs the tests.
@@ -28,13 +27,13 @@ func Main(m *testing.M, register func(framework.Server)) {
 
 // Now is the time, for the plugin: in virtual time that at which its process was started, as what it does takes none.
 func Now() time.Time {
-	virtual := os.Getenv(timeVariable)
+	virtual := os.Getenv(world.PluginTime)
 	if virtual == "" {
 		return time.Now()
 	}
 	t, err := time.Parse(time.RFC3339Nano, virtual)
 	if err != nil {
-		panic(fmt.Sprintf("%s is %q: the world sets it, nobody else has to", timeVariable, virtual))
+		panic(fmt.Sprintf("%s is %q: the world sets it, nobody else has to", world.PluginTime, virtual))
 	}
 	return t
 }

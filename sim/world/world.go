@@ -43,6 +43,10 @@ type Job struct {
 	Direct *Direct `json:"direct,omitempty"`
 }
 
+// PluginTime is the environment variable that tells a process of the user's plugin when it was started, in virtual time (RFC 3339): what it
+// does takes none.
+const PluginTime = "VELOSIM_TIME"
+
 // Direct says how a plugin is called directly (sim/plugintest/exercise).
 type Direct struct {
 	// Plugin is the executable, one of those that the world was started with.

@@ -15,11 +15,8 @@ import (
 	"github.com/velosim/velosim/fakeplugins/subprocess"
 	"github.com/velosim/velosim/sim/scenario"
 	"github.com/velosim/velosim/sim/trace"
+	"github.com/velosim/velosim/sim/world"
 )
-
-// TimeVariable is the environment variable that tells a process of the user's plugin when it was started, in virtual time (RFC 3339): what it
-// does takes none.
-const TimeVariable = "VELOSIM_TIME"
 
 // registered is what the user's plugins register, with the executables; the world asks once.
 func (w *World) registered() ([]framework.PluginIdentifier, error) {
@@ -150,7 +147,7 @@ func (o *own) start() (err error) {
 	}
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	o.run().world.outside.do(func() {
-		o.process, err = subprocess.Start(subprocess.Options{Path: o.id.Command, Env: []string{TimeVariable + "=" + now}})
+		o.process, err = subprocess.Start(subprocess.Options{Path: o.id.Command, Env: []string{world.PluginTime + "=" + now}})
 	})
 	state := "started"
 	if err != nil {
